@@ -2,9 +2,8 @@
 /*
  * Boots: the last boots, the oldest first, from what is remembered over boots.
  *
- * What is malformed is not used, as if it were
- * not there: then a step that crashes the machine is tried again, which is what would be done
- * without it. A step whose verb this version does not know is left out.
+ * Malformed records count as absent: a step that crashes the machine is then tried again, as it
+ * would be without them. A step whose verb this version does not know is left out.
  */
 #pragma once
 

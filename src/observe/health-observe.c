@@ -3,12 +3,12 @@
  * Health: reporters and eswitch mode of functions, over devlink. What a sick PF means is
  * plan/vf-precheck.h.
  *
- * A request waits for the lock of each instance, which a driver holds as long as it initialises
- * its firmware or makes VFs: mlx5_init_one() and mlx5_device_enable_sriov() in
+ * A request waits for the lock of each instance, which a driver holds as long as it initialises its
+ * firmware or makes VFs: mlx5_init_one() and mlx5_device_enable_sriov() in
  * drivers/net/ethernet/mellanox/mlx5/core, devlink_nl_dumpit() in net/devlink/netlink.c. No signal
- * ends that. So the service asks in a child, and what it told last in this pass counts while it is
- * not asked. One that does not come back is remembered, and no other is sent until it is gone. A
- * command asks by itself, for a fork is dear, unless a driver may be initialising.
+ * ends that wait. So the service asks in a child process, and uses the last answers of this pass
+ * while it cannot ask. A child that does not come back is remembered, and no other is started until
+ * it is gone. A command asks by itself, for a fork is dear, unless a driver may be initialising.
  */
 #include "../base/log.h"
 #include "../os/child.h"
@@ -90,8 +90,8 @@ static bool has_sriov(const struct node *n)
 }
 
 /*
- * Is there a function of which a driver shows nothing? It may be waiting for the firmware; one that
- * nothing is bound to may be probed at any moment, as by a pass that tries it again.
+ * Is there a PF without netdev and RDMA device? Its driver may be waiting for the firmware; an
+ * unbound PF may be probed at any moment, for example by a pass that tries it again.
  */
 static bool is_any_silent(const struct node *n)
 {
@@ -117,7 +117,7 @@ static int remember(struct os *d, const struct node *n)
 	return 0;
 }
 
-/* Of a function that is the one it was. */
+/* Copies the last answers for each function whose instance has not changed. */
 static void recall(const struct os *d, struct node *n)
 {
 	for (size_t i = 0, k = 0; i < n->n_pcis; i++) {
@@ -137,7 +137,7 @@ int observe_health(struct os *d, struct node *n, struct memory *memory)
 {
 	int r;
 
-	/* Below a root it is in the answers. */
+	/* A captured tree has the health in its answers. */
 	if (!d->fs.is_live || !has_sriov(n))
 		return 0;
 	if (d->devlink_pid)

@@ -46,7 +46,7 @@ static struct pcie read_link(const struct fs *fs, const char *pci, const char *w
 	return link;
 }
 
-/* The port above a function: the folder that its own is in. */
+/* The port above a function: the parent folder of the function's folder. */
 static bool find_slot(const struct fs *fs, const char *pci, char ret[static PCI_LEN])
 {
 	char target[512], *slash;
@@ -158,7 +158,7 @@ enum rank {
 	_RANK_N
 };
 
-/* Who starts containers, and what its process is called. */
+/* The units that start containers, and the names of their processes. */
 static const struct starter {
 	const char *unit, *command;
 	enum rank rank;
@@ -176,7 +176,7 @@ static const struct starter {
 	{ "kubelet.service", "kubelet", RANK_KUBELET },
 };
 
-/* The limit of the process of that name among the PIDs of a cgroup. */
+/* The limit of the process named @command among the PIDs of a cgroup. */
 static bool read_process(const struct fs *fs, char *pids, const char *command, uint64_t *ret)
 {
 	char *rest = NULL;
@@ -220,7 +220,7 @@ static bool read_running(const struct fs *fs, const struct starter *s, uint64_t 
 	return false;
 }
 
-/* The last of that key; an empty one takes back. 0 or -ENOMEM. */
+/* The last value of @key; an empty value resets it. Return: 0 or -ENOMEM. */
 static int scan_memlock(const char *text, size_t size, const char *key, char *ret, size_t ret_size)
 {
 	bool is_service = false;
@@ -238,7 +238,7 @@ static int scan_memlock(const char *text, size_t size, const char *key, char *re
 	}
 }
 
-/* What a unit, or system.conf, says of it; a file that cannot be read says nothing. */
+/* The last value of @key in the files of a unit or system.conf; unreadable files are skipped. */
 static int read_memlock(const struct fs *fs, const struct unit_paths *paths, const char *key,
 			char *ret, size_t ret_size)
 {
@@ -309,7 +309,7 @@ static int observe_rank(const struct fs *fs, enum rank rank, bool is_running, st
 	return r;
 }
 
-/* Of each rank those that run, else those that are installed; the first rank that has any. */
+/* Lists the units of the first rank that has any: those that run, else those installed. */
 static int observe_memlocks(const struct fs *fs, struct node *n)
 {
 	struct fs unrecorded = *fs; /* a capture has them in its answers */
@@ -344,7 +344,8 @@ int observe_limits(const struct fs *fs, struct node *n)
 	for (size_t i = 0; i < n->n_pcis; i++)
 		if (is_nic(n, &n->pcis[i]))
 			observe_iommu(fs, &n->pcis[i]);
-	/* A capture has its answers beside it, or knows nothing: of units it has what it copied. */
+	/* A captured tree has the limits in its answers or not at all: its unit files are not
+	 * all. */
 	if (n->has_memlocks || (!fs->is_live && fs_exists(fs, ANSWERS_PATH) > 0))
 		return 0;
 	return observe_memlocks(fs, n);

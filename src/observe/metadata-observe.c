@@ -8,7 +8,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-/* The entry of a MAC, a new one and waiting when there is none. */
+/* The entry of a MAC; a missing entry is added as waiting. NULL: there is no memory. */
 static struct metadata *entry_of(struct node *n, const char *mac)
 {
 	struct metadata *m = (struct metadata *)node_metadata(n, mac);
@@ -21,7 +21,7 @@ static struct metadata *entry_of(struct node *n, const char *mac)
 	return m;
 }
 
-/* Of one MAC the last answer counts. */
+/* Takes over the recorded answers; if a MAC has several, the last one counts. */
 static int recall_answers(const struct fs *fs, struct node *n)
 {
 	_cleanup_(metadata_answers_done) struct metadata_answers l = {};

@@ -15,7 +15,7 @@ static const char *const modprobe_folders[] = { CONF_FOLDERS("modprobe.d"), "lib
 static const char *const load_folders[] = { CONF_FOLDERS("modules-load.d"), "lib/modules-load.d",
 					    NULL };
 
-/* One file while it is read. */
+/* A file, or the kernel command line, while it is read. */
 struct modprobe_source {
 	struct node *node;
 	enum option_source kind;
@@ -30,7 +30,7 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* A module or parameter as the kernel spells it; false: no such name can be. */
+/* Copies a module or parameter name as the kernel spells it. False: the name is not valid. */
 static bool copy_name(char ret[MODULE_LEN], const char *name)
 {
 	if (!*name || !copy(ret, MODULE_LEN, name))
@@ -136,8 +136,8 @@ static int on_load(void *userdata, char *line)
 }
 
 /*
- * Takes the first line out of @at, where continued lines become one: it shrinks, so the place is
- * there. Return: what follows, NULL at the end.
+ * Takes the first line out of @at and joins continued lines in place: joining only shrinks them.
+ * Return: the rest, NULL at the end.
  */
 static char *next_line(char *at, const char *end, bool is_continued, uint32_t *n_lines)
 {
@@ -180,7 +180,7 @@ static const char *take_word(const char *line, const char *blanks, char *ret, si
 	return line + n + strspn(line + n, blanks);
 }
 
-/* The name, or the pattern of an install command, of a module that is looked at. */
+/* Does @module, a name or the pattern of an install command, match one of node.modules? */
 static bool is_looked_at(const struct node *n, const char *module)
 {
 	char name[MODULE_LEN];
@@ -191,7 +191,7 @@ static bool is_looked_at(const struct node *n, const char *module)
 	return false;
 }
 
-/* Up to a comment behind it: a "#" after a blank, outside of quotes. */
+/* The length of a line up to a trailing comment: a "#" after a blank, outside of quotes. */
 static size_t length_of(const char *line)
 {
 	bool is_quoted = false;
@@ -202,7 +202,7 @@ static size_t length_of(const char *line)
 	return n;
 }
 
-/* What is kept of a line; @end is for what ends it otherwise. 0: nothing is. */
+/* The length that a capture keeps of a line; @end is put behind it. 0: the line is dropped. */
 static size_t kept_length(const struct modprobe_source *s, const char *line, const char **end)
 {
 	char word[16] = "options", module[MODULE_LEN + 1];
@@ -222,7 +222,7 @@ static size_t kept_length(const struct modprobe_source *s, const char *line, con
 		return length_of(line);
 	if (!streq(word, "install") || !*rest)
 		return 0;
-	*end = "/bin/false"; /* of a command it counts only that there is one */
+	*end = "/bin/false"; /* only the presence of a command counts */
 	return strlen(line) - strlen(rest);
 }
 
@@ -348,7 +348,7 @@ static int read_load_list(const struct modprobe_source *s, char *list)
 	return r;
 }
 
-/* One word of the command line; of the two kinds only the one that is asked for this time. */
+/* Adds a word of the command line, if it is an option of the kind that @userdata asks for. */
 static int on_word(void *userdata, const char *word)
 {
 	const struct modprobe_source *s = userdata;
@@ -405,7 +405,7 @@ int observe_option_file(const struct fs *fs, const char *path, char **ret)
 	int r;
 
 	r = fs_read_all(fs, path, MAX_FILE_BYTES, false, &text, &size);
-	/* No file of ours; the last is a link to nothing. */
+	/* The path is not a file of ours; with -ENOENT it is a link to nothing. */
 	if (r == -EISDIR || r == -EINVAL || r == -EFBIG || r == -ELOOP ||
 	    (r == -ENOENT && fs_exists(fs, path) > 0)) {
 		log_debug_errno(r, "/%s", path);

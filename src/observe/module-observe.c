@@ -13,7 +13,7 @@
 /* Sorted, as node.modules has to be. */
 const char *const rdma_modules[3] = { "ib_umad", "ib_uverbs", "rdma_ucm" };
 
-/* Of these it matters also that they are not there. */
+/* Modules that are looked up on every node, because their absence matters as well. */
 static const char *const other_modules[] = {
 	"erdma",  "ib_core",     "mlx5_core",    "mlx5_ib",  "mlx_compat",
 	"nvidia", NVIDIA_DEBIAN, PEERMEM_MODULE, "rdma_rxe", "smc",
@@ -25,7 +25,7 @@ static bool is_nic(const struct node *n, const struct pci *pci)
 	       pci_is_erdma(pci) || node_ibdev_of(n, pci->address);
 }
 
-/* As the kernel spells module names. */
+/* Copies a module name as the kernel spells it. */
 static void copy_name(char ret[static MODULE_LEN], const char *name)
 {
 	copy(ret, MODULE_LEN, name);
@@ -33,7 +33,7 @@ static void copy_name(char ret[static MODULE_LEN], const char *name)
 		*c = *c == '-' ? '_' : *c;
 }
 
-/* What /sys/module tells: a folder without initstate is built in. */
+/* Is the module in /sys/module? A folder without initstate is of a built-in module. */
 static bool is_loaded(const struct fs *fs, const char *name, enum module_state *ret)
 {
 	char path[128], text[16];
@@ -112,7 +112,7 @@ static int read_parameters(const struct fs *fs, struct module *m)
 	return 0;
 }
 
-/* Of one that is in the kernel: kernel/module/sysfs.c, kernel/params.c. */
+/* Reads the facts of a module in the kernel. Source: kernel/module/sysfs.c, kernel/params.c. */
 static int read_loaded(const struct fs *fs, struct module *m)
 {
 	char taint[16];
@@ -142,8 +142,8 @@ static struct module *find(const struct node *n, const char *name)
 }
 
 /*
- * Makes sure that a module is in node.modules, with its state. One that a tree does not tell of is
- * not known, and not there: only @is_at_work, as the driver of a function, it is in any case.
+ * Makes sure that a module is in node.modules, with its state. A module that a tree does not
+ * describe is not added, unless it drives a function (@is_at_work).
  */
 static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
 {
@@ -186,8 +186,8 @@ int observe_driver_module(const struct fs *fs, const struct pci *pci, char *ret,
 }
 
 /*
- * A driver at work is in the kernel, whatever libkmod finds. Of its file only the path is looked
- * up, and that it has none is no error: it may be built in, or removed since.
+ * A driver at work is in the kernel, whatever libkmod finds. Only the path of its file is looked
+ * up, and a missing file is no error: the driver may be built in, or the file removed since.
  */
 static int look_driver(struct os *d, struct node *n, const struct pci *pci)
 {
@@ -228,7 +228,7 @@ static bool is_news(struct drivers *seen, const char *driver)
 	return true;
 }
 
-/* The function beside this one, where it is of the same kind: VFs of one PF are. */
+/* The function before @pci, if it has a module and the same modalias, as VFs of one PF do. */
 static const struct pci *find_like(const struct node *n, const struct pci *pci)
 {
 	const struct pci *before = pci > n->pcis ? pci - 1 : NULL;
@@ -237,7 +237,7 @@ static const struct pci *find_like(const struct node *n, const struct pci *pci)
 										     : NULL;
 }
 
-/* Libkmod is asked once for them. */
+/* Asks libkmod for the module of a function, once for neighbours with the same modalias. */
 static int resolve(struct os *d, const struct node *n, struct pci *pci)
 {
 	const struct pci *like = find_like(n, pci);
@@ -250,7 +250,7 @@ static int resolve(struct os *d, const struct node *n, struct pci *pci)
 	return 0;
 }
 
-/* Finds the module of an unbound function; that nobody drives it is a fact, not a failure. */
+/* Finds the module of an unbound function; having no module is no failure. */
 static int look_unbound(struct os *d, struct node *n, struct pci *pci)
 {
 	int r;
@@ -265,7 +265,7 @@ static int look_unbound(struct os *d, struct node *n, struct pci *pci)
 
 /*
  * Has another program bound this VF to a driver that is not made for it (vfio-pci, by
- * driver_override or new_id)? That of its PF always is.
+ * driver_override or new_id)? The driver of its PF always counts as made for it.
  */
 static int look_bound(struct os *d, const struct node *n, struct pci *vf)
 {
@@ -288,7 +288,7 @@ static int look_bound(struct os *d, const struct node *n, struct pci *vf)
 	return 0;
 }
 
-/* May something hang on what the file says? See module-observe.h. */
+/* Does something depend on the contents of the module file? See module-observe.h. */
 static bool needs_info(const struct node *n, const struct module *m)
 {
 	if (m->has_info || m->state == MODULE_MISSING || m->state == MODULE_BUILTIN)
@@ -325,7 +325,7 @@ static int read_facts(struct os *d, const struct node *n, struct module *m)
 	return r;
 }
 
-/* Of another tree: what libkmod tells of the running system. */
+/* Applies the blacklist of a captured tree, as libkmod applies that of the running system. */
 static int keep_out(const struct os *d, struct node *n)
 {
 	_cleanup_(blacklist_done) struct blacklist list = {};
@@ -344,7 +344,7 @@ static int keep_out(const struct os *d, struct node *n)
 	return r;
 }
 
-/* The last one counts, as with every parameter of the kernel's core. */
+/* The last word counts, as with every parameter of the kernel's core. */
 static int on_word(void *userdata, const char *word)
 {
 	const char *list = after(word, MODULE_BLACKLIST);
@@ -361,7 +361,7 @@ static int on_word(void *userdata, const char *word)
 	return 0;
 }
 
-/* While a oneshot unit is activating, and only then, there are processes of it. */
+/* A oneshot unit has processes while it is activating, and only then. */
 static bool is_dkms_building(const struct fs *fs)
 {
 	_cleanup_(freep) char *pids = NULL;

@@ -4,10 +4,10 @@
  * NVIDIA's, smc, and those that drive a NIC here or are asked for by the modalias of an unbound
  * function.
  *
- * What is loaded comes from /sys/module, what is installed from libkmod. Module files are opened
- * only where something may hang on what they say: that of erdma on a node with an eRDMA function
- * (its mode is a parameter, and only its file tells whether it has one), and those that an unbound
- * function waits for. Of the other drivers of NICs only the path is looked up.
+ * Loaded modules come from /sys/module, installed ones from libkmod. Module files are opened only
+ * where something depends on their contents: the file of erdma on a node with an eRDMA function
+ * (its mode is a parameter, and only the file shows whether the module has it), and those of
+ * modules that an unbound function waits for. For other drivers of NICs only the path is looked up.
  */
 #pragma once
 
@@ -18,10 +18,10 @@
 extern const char *const rdma_modules[3];
 
 /*
- * Fills node.modules, the module of every unbound function in node.pcis, cmdline_blacklist, and,
- * on a live root, is_dkms_building. Wants node.pcis and node.ibdevs, and what was recorded of a
- * captured tree in node.modules: state and facts of the files. A driver that is bound in a tree
- * that tells nothing of its module counts as loaded, with an unknown number of references.
+ * Fills node.modules, the module of every unbound function in node.pcis, cmdline_blacklist, and, on
+ * a live root, is_dkms_building. Needs node.pcis and node.ibdevs, and in node.modules what a
+ * captured tree recorded: state and facts of the files. A bound driver whose module a tree does not
+ * describe counts as loaded, with an unknown number of references.
  */
 int observe_modules(struct os *d, struct node *n);
 

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-/* What sysfs alone tells of a link. */
+/* Adds a netdev with the facts that sysfs alone has. */
 static int observe_sysfs_link(const struct fs *fs, const char *name, struct node *n)
 {
 	struct netdev nd = { .bond_mode = BOND_MODE_UNKNOWN };
@@ -103,7 +103,7 @@ static int observe_live(struct os *d, struct node *n)
 	return r;
 }
 
-/* Only of IPv4 do they count together with the netdev's. */
+/* The values of "all" count together with those of a netdev for IPv4 only. */
 static void observe_all(const struct fs *fs, struct node *n)
 {
 	static const enum netconf_key keys[] = { NETCONF_ARP_IGNORE, NETCONF_ARP_ANNOUNCE,
@@ -164,12 +164,12 @@ struct look {
 	struct netlink *nl;
 	struct fs fs;
 	uint64_t inode; /* of our own namespace */
-	int32_t id;     /* the same */
+	int32_t id;     /* of our own namespace */
 	int result;     /* -errno: no namespace can be asked */
 	struct node *n;
 };
 
-/* A file of its folder that is none is left over, or is about to become one. */
+/* Is the file a network namespace? Another file in its folder is left over, or is to become one. */
 static bool is_namespace(int fd, uint64_t *ret_inode)
 {
 	struct statfs fs;
@@ -197,8 +197,7 @@ static struct netns *add(struct node *n, uint64_t inode, const char *folder, con
 	return ns;
 }
 
-/* Before 5.13 an ipvlan does not name the namespace of the netdev that it is on, whose MAC it has.
- */
+/* Before Linux 5.13 an ipvlan does not name the namespace of its lower netdev, whose MAC it has. */
 static void find_link(const struct node *n, struct netdev *nd)
 {
 	const struct netdev *below = node_netdev(n, nd->link);
@@ -207,7 +206,7 @@ static void find_link(const struct node *n, struct netdev *nd)
 		nd->is_link_here = true;
 }
 
-/* The last namespace. */
+/* Adds the links of the last namespace in node.netnses. */
 static int add_links(const struct look *l, int fd)
 {
 	struct node *n = l->n;

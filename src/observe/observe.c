@@ -44,7 +44,7 @@ int observe_snapshot(const struct fs *fs, struct node *n)
 	return r;
 }
 
-/* Files that may be absent or unreadable for this user: what they would tell stays unknown. */
+/* Reads a file that may be absent or unreadable for this user: @ret stays empty then. */
 static void read_optional(const struct fs *fs, const char *path, char *ret, size_t size)
 {
 	if (fs_read(fs, path, ret, size) < 0)
@@ -62,7 +62,7 @@ static int observe_outputs(const struct fs *fs, struct node *n)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* The first keys are its head, as it is written: of many devices only those are parsed. */
+/* Parses the head of state.json, which are its first keys: the devices after it may be many. */
 static int parse_head(char *text, size_t size, json_t **ret)
 {
 	char *end = memmem(text, size, ",\n  \"reasons\"", strlen(",\n  \"reasons\""));
@@ -74,7 +74,7 @@ static int parse_head(char *text, size_t size, json_t **ret)
 	return document_parse(text, size, JSON_REJECT_DUPLICATES, ret, NULL);
 }
 
-/* Of the public document: absent, or nothing that we wrote, tells nothing. */
+/* Reads the head of state.json. If the file is missing or not ours, @ret stays as it is. */
 static int read_head(const struct fs *fs, struct state_head *ret)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -113,7 +113,7 @@ static int recall(const struct fs *fs, const struct node *n, struct memory *memo
 	return r;
 }
 
-/* A number is given to another process in the end, which is no program of ours. */
+/* Is @pid a process of ours? The kernel reuses PIDs, so its command is compared. */
 static bool is_ours(const struct fs *fs, uint32_t pid)
 {
 	char command[32];
@@ -123,7 +123,7 @@ static bool is_ours(const struct fs *fs, uint32_t pid)
 	       streq(command, program_invocation_short_name);
 }
 
-/* What got stuck, in this pass or before, is so until its process is gone. */
+/* Notes a write of this pass that got stuck, and forgets stuck processes that are gone by now. */
 static void find_stuck(const struct fs *fs, struct memory *memory)
 {
 	for (size_t i = 0; memory->tried && i < memory->tried->n_actions; i++) {
@@ -148,7 +148,7 @@ int observe_memory(const struct fs *fs, struct node *n, struct memory *memory)
 	int r;
 
 	r = recall(fs, n, memory);
-	memory->is_held = fs_exists(fs, HOLD_PATH) != 0; /* also where that is not known */
+	memory->is_held = fs_exists(fs, HOLD_PATH) != 0; /* also when that is not known */
 	find_stuck(fs, memory);
 	return r < 0 ? r : observe_boots(fs, n, memory);
 }
@@ -170,8 +170,8 @@ void observe_writer(const struct fs *fs, const struct node *n, struct memory *me
 }
 
 /*
- * The table of PNETIDs as it is, whosever its entries are, where the module smc is in the kernel. A
- * captured tree has it in its answers. A table that cannot be read is not known, which is no error.
+ * Reads SMC's table of PNETIDs, with the entries of all programs, if the module smc is in the
+ * kernel. A captured tree has the table in its answers. A table that cannot be read is no error.
  */
 static int observe_smc(struct os *d, struct node *n)
 {
@@ -212,7 +212,7 @@ static void look_for_aways(const struct fs *fs, struct node *n)
 	}
 }
 
-/* VFs and RDMA devices, and the indexes once more. */
+/* Looks at VFs and RDMA devices, and makes the indexes again. */
 static int observe_devices(struct os *d, struct node *n, const struct memory *memory)
 {
 	int r;
@@ -228,7 +228,7 @@ static int observe_devices(struct os *d, struct node *n, const struct memory *me
 	return r;
 }
 
-/* A copy of files: what it does not have is neither there nor missing. */
+/* Warns about files that a copied tree lacks: what they show is unknown, not missing. */
 static void say_unknown(const struct fs *fs)
 {
 	static const struct {
@@ -314,15 +314,15 @@ static bool is_there(const struct fs *fs, const struct ibdev *ib)
 	return streq(name, ib->name);
 }
 
-/* Return: 0, 1 when it is nobody's business, or -errno; see struct ibdev. */
+/* Return: 0, 1 when @result proves nothing about the device, or -errno; see struct ibdev. */
 static int judge_verbs(const struct fs *fs, const struct ibdev *ib, int result)
 {
 	log_debug("%s: libibverbs: %s", ib->name, result < 0 ? strerror(-result) : "opened");
 
-	/* Without the permission to open it nothing is learnt about it. */
+	/* Without permission to open the device nothing is learnt about it. */
 	if (result == -EACCES || result == -EPERM)
 		return 1;
-	/* Nor is it a failure that it left since it was seen: there is an event of that. */
+	/* A device that has left since it was seen has not failed: its removal is an event. */
 	return result < 0 && !is_there(fs, ib) ? 1 : result;
 }
 
@@ -377,7 +377,7 @@ int observe_verbs(struct os *d, const struct questions *q, struct node *n)
 	for (size_t i = 0; i < n_names; i++) {
 		struct ibdev *ib = (struct ibdev *)node_ibdev_named(n, names[i]);
 
-		/* Another one of that name may have come since. */
+		/* Another device of that name may have come since. */
 		if (answers[i].result == -ENODEV && is_there(&d->fs, ib))
 			verbs_try((const char(*)[IBDEV_LEN])names + i, 1, &answers[i]);
 		ib->active_mtu = answers[i].active_mtu;

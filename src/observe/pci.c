@@ -31,8 +31,9 @@ static bool is_address(const char *s, size_t len)
 }
 
 /*
- * What a function does not have is absent. One that went while we looked (ENODEV) is no function of
- * this node. Any other error costs this function alone, and is reported where it matters.
+ * Judges a failed read of a file of @pci. A missing file is no error; -ENODEV means that the
+ * function went while we looked, and is not listed. Any other error costs this function alone, and
+ * is reported where it matters.
  */
 static int tolerate(struct pci *pci, const char *name, int r)
 {
@@ -106,7 +107,7 @@ static void read_numa_node(const struct fs *fs, struct pci *pci)
 
 	pci->numa_node = -1;
 	snprintf(path, sizeof(path), FOLDER "/%s/numa_node", pci->address);
-	/* "-1" is what a machine without NUMA says. */
+	/* "-1": the machine has no NUMA. */
 	if (fs_read(fs, path, text, sizeof(text)) >= 0 && text[0] >= '0' && text[0] <= '9')
 		pci->numa_node = (int)strtol(text, NULL, 10);
 }
@@ -116,14 +117,14 @@ static int read_sriov(const struct fs *fs, struct pci *pci)
 	uint32_t autoprobe = 0;
 	int r;
 
-	/* A card without SR-IOV has no such file; the kernel has 16 bits for it. */
+	/* A card without SR-IOV has no such file; the kernel has 16 bits for the number. */
 	r = read_number(fs, pci, "sriov_totalvfs", UINT16_MAX, &pci->total_vfs, &pci->has_sriov);
 	if (r < 0 || !pci->has_sriov)
 		return r;
 
 	r = tolerate(pci, "virtfn",
 		     fs_count(fs, FS_PATH(FOLDER "/%s", pci->address), "virtfn", &pci->num_vfs));
-	/* Since 4.12; where it is missing VFs are bound as soon as they are there. */
+	/* Since Linux 4.12; without this file VFs are bound as soon as they exist. */
 	if (r >= 0)
 		r = read_number(fs, pci, "sriov_drivers_autoprobe", 1, &autoprobe,
 				&pci->has_autoprobe);
@@ -241,8 +242,8 @@ static void read_override(const struct fs *fs, const struct memory *memory, stru
 
 /*
  * The folder "net" of a function is there while it has a netdev in any namespace: another namespace
- * hides what is in it, not the folder. get_device_parent(), cleanup_glue_dir() in
- * drivers/base/core.c. Those of virtio are below another device. A captured tree has no empty
+ * hides its contents, not the folder. get_device_parent(), cleanup_glue_dir() in
+ * drivers/base/core.c. Netdevs of virtio are below another device. A captured tree has no empty
  * folders. Of physical functions only those of InfiniBand are asked, whose netdev goes with
  * ib_ipoib.
  */
@@ -423,8 +424,8 @@ bool parse_pci_of_path(const char *path, char *ret, size_t size)
 }
 
 /*
- * Udev may have renamed it since it was listed, and the kernel have given its name to another:
- * dev_alloc_name() in net/core/dev.c takes the first number that is free.
+ * Udev may have renamed the netdev since it was listed, and the kernel may have given its name to
+ * another one: dev_alloc_name() in net/core/dev.c takes the first number that is free.
  */
 static bool is_name_of_another(const struct fs *fs, const struct netdev *nd)
 {
@@ -487,8 +488,7 @@ void observe_netdev_name(const struct fs *fs, struct netdev *nd)
 		return;
 	r = fs_read_all(fs, FS_PATH("run/udev/data/n%" PRIu32, nd->ifindex), MAX_UDEV_BYTES, true,
 			&text, &size);
-	/* It may have been renamed since it was listed. Without udev it has the name that it has.
-	 */
+	/* The netdev may have been renamed since it was listed. Without udev none is unnamed. */
 	nd->is_unnamed = (r == -ENOENT && has_names(fs)) ||
 			 (r >= 0 && strstr(text, "\nE:ID_RENAMING=1")) ||
 			 !fs_exists(fs, FS_PATH("sys/class/net/%s", nd->name));

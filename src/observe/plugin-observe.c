@@ -18,14 +18,14 @@
 #define PLUGIN_REGISTRY  "var/lib/kubelet/plugins_registry"
 #define CHECKPOINT_BYTES (16u << 20)
 
-/* As far as comm shows them. */
+/* The commands of plugins, as far as comm shows them. */
 static const char *const commands[_PLUGIN_N] = {
 	[PLUGIN_RDMA_SHARED] = "k8s-rdma-shared", [PLUGIN_SRIOV] = "sriovdp",
 	[PLUGIN_HCA] = "k8s-rdma-sriov-",         [PLUGIN_DRANET] = "dranet",
 	[PLUGIN_DRA_SRIOV] = "dra-driver-srio",
 };
 
-/* A file of another program may hold tokens: a capture has that there is one. */
+/* A file of another program may hold tokens: a capture records only that it exists. */
 static void record(const struct fs *fs, const char *path, const char *text, bool is_own)
 {
 	fs_record(fs, RECORD_FILE, path, is_own ? text : STAND_IN,
@@ -63,7 +63,7 @@ static bool is_ours(const struct fs *fs, const char *path, const char *text)
 	       (is_prefix(path, "/run/") && text && is_recorded(fs, path, text));
 }
 
-/* Absolute @path. */
+/* Reads the file at the absolute @path. */
 static int read_text(const struct fs *fs, const char *path, char **ret)
 {
 	size_t size;
@@ -77,11 +77,11 @@ static int read_text(const struct fs *fs, const char *path, char **ret)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* What the last configuration of this boot wrote elsewhere. */
+/* Finds the file that an earlier configuration of this boot wrote to another path. */
 static int find_old_file(const struct fs *fs, const struct config *c, struct node *n,
 			 const struct memory *memory)
 {
-	/* Without a state nobody knows, but in our own folder it can only be ours. */
+	/* Without a record the path is unknown, but a file in our own folder can only be ours. */
 	const char *last =
 		*memory->last_plugin_path ? memory->last_plugin_path : "/" PLUGIN_CONFIG_PATH;
 	_cleanup_(freep) char *text = NULL;
@@ -95,7 +95,7 @@ static int find_old_file(const struct fs *fs, const struct config *c, struct nod
 	return r;
 }
 
-/* And the static pod, of any boot. One that another program has replaced stays. */
+/* Finds the static pod that an earlier configuration wrote in any boot, unless it was replaced. */
 static int find_old_manifest(const struct fs *fs, const struct config *c, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -116,7 +116,7 @@ static int find_old_manifest(const struct fs *fs, const struct config *c, struct
 /* When the file got its present content, in clock ticks after boot. */
 static bool get_change(const struct fs *fs, const char *path, uint64_t *ret)
 {
-	/* What was a file a moment ago may be a FIFO now. */
+	/* A FIFO may have replaced the file since it was read. */
 	_cleanup_(closep) int fd = fs_open(fs, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	const uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
 	struct timespec now, boot;
@@ -167,7 +167,7 @@ static int find_processes(const struct fs *fs, const char *command, const uint64
 		found->pid = p->pid;
 		found->started_usec = monotonic_usec(p->start);
 		found->is_dated = change != NULL;
-		if (change) { /* to a second, and never 0 for one that came before */
+		if (change) { /* in seconds, and never 0 for an earlier start */
 			found->since_change_sec = ((int64_t)p->start - (int64_t)*change) / hz;
 			if (p->start < *change && found->since_change_sec == 0)
 				found->since_change_sec = -1;
@@ -178,8 +178,8 @@ static int find_processes(const struct fs *fs, const char *command, const uint64
 	return r == -ENOMEM ? r : 0;
 }
 
-/* As k8s-rdma-shared-dev-plugin and sriov-network-device-plugin name theirs: "hca.sock" or
- * "rdma_hca.sock" of rdma/hca. */
+/* Is it the socket of @resource? k8s-rdma-shared-dev-plugin and sriov-network-device-plugin name it
+ * "hca.sock" or "rdma_hca.sock" for rdma/hca. */
 static bool is_of_resource(const char *socket, const char *resource)
 {
 	const char *name = strchr(resource, '/');
@@ -239,7 +239,7 @@ int observe_plugin_sockets(const struct fs *fs, const struct config *c, struct n
 	return r == -ENOMEM ? r : 0;
 }
 
-/* A capture has this alone of the checkpoint, which has what pods were given. */
+/* Records only this part of the checkpoint, which also lists the devices of pods. */
 static void record_registered(const struct fs *fs, json_t *registered)
 {
 	json_auto_t *document = json_pack("{s:{s:O}}", "Data", "RegisteredDevices", registered);
@@ -280,7 +280,7 @@ int observe_plugin_resources(const struct fs *fs, struct node *n)
 	return 0;
 }
 
-/* Nothing is known of them where there is no kubelet yet, or its file is being replaced. */
+/* The resources are unknown while there is no kubelet yet, or its file is being replaced. */
 static int observe_registered(const struct fs *fs, const struct config *c, struct node *n)
 {
 	bool has_kubelet;

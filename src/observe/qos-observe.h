@@ -8,12 +8,12 @@
 #include "../os/os.h"
 
 /*
- * Where it is asked for: node.dcbs. mlx5 answers each with some thirty commands to its firmware,
- * under the RTNL. A PF that is being written to is left out. Return: 1 when it was asked, 0, or
- * -ENOMEM.
+ * Fills node.dcbs when @q asks for it. mlx5 answers for each PF with some thirty commands to its
+ * firmware, under the RTNL. A PF that is being written to is left out. Return: 1 when drivers were
+ * asked, 0, or -ENOMEM.
  */
 int observe_dcbs(struct os *d, const struct questions *q, struct node *n,
 		 const struct memory *memory);
 
-/* Of each port, what rdma_cm shows: os/rdma.h. */
+/* Reads the defaults that rdma_cm has for each port: os/rdma.h. */
 void observe_rdma_cm(const struct fs *fs, struct node *n);

@@ -40,7 +40,7 @@ static const struct netdev *find_by_guid(const struct node *n, const char *guid)
 	return NULL;
 }
 
-/* Is the netdev of that name here another one than the one whose MAC made the GUID? */
+/* Is the netdev of that name in this namespace another one than that whose MAC made the GUID? */
 static bool is_name_of_other(const struct node *n, const char *guid, const char *name)
 {
 	const struct netdev *nd = node_netdev_named(n, name);
@@ -86,7 +86,7 @@ static bool has_gid(const struct ibdev *ib, const struct netdev *nd, const struc
 	return false;
 }
 
-/* Or one of them is behind what was read of the tables. */
+/* Do the GIDs read so far cover all addresses of the netdev? The tables may have more. */
 static bool has_gids_of_all_addresses(const struct node *n, const struct ibdev *ib)
 {
 	const struct netdev *nd = node_netdev_named(n, ib->netdev);
@@ -123,12 +123,12 @@ static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *
 	nd = node_netdev_named(n, ib->netdev);
 	if (ib->is_virtual && nd)
 		COPY(ib->pci, nd->pci);
-	if (!ibdev_is_active(ib)) /* that one is looked at again when it comes up */
+	if (!ibdev_is_active(ib)) /* its GIDs are read when it comes up */
 		return 0;
 	return has_gids_of_all_addresses(n, ib) ? 0 : observe_all_gids(fs, ib);
 }
 
-/* Then its own MTU is another as well, and only libibverbs tells it. */
+/* Has the MTU of the netdev changed? Then that of @ib has too, and only libibverbs tells it. */
 static bool has_other_mtu(const struct node *n, const struct ibdev *ib,
 			  const struct device_memory *m)
 {
@@ -149,8 +149,8 @@ void rdma_recall(const struct node *n, const struct memory *memory, struct ibdev
 }
 
 /*
- * What netlink, live or recorded, told of an ibdev. One that it did not tell of has an unknown
- * number of users, and that is never zero.
+ * Copies what netlink, live or recorded, reported of an ibdev. An ibdev that netlink did not report
+ * has an unknown number of users, which is never zero.
  */
 static void take_counts(const struct node *n, const struct memory *memory, struct ibdev *ib,
 			const struct ibdev *seen, size_t n_seen)
@@ -221,7 +221,7 @@ static struct ibdev *first_stray_erdma(const struct fs *fs, struct node *n)
 	return first;
 }
 
-/* The indexes of the node are older than its ibdevs. */
+/* Does the function have an ibdev? The indexes of the node are older than its ibdevs. */
 static bool has_ibdev(const struct node *n, const struct pci *pci)
 {
 	for (size_t i = 0; i < n->n_ibdevs; i++)
@@ -230,7 +230,7 @@ static bool has_ibdev(const struct node *n, const struct pci *pci)
 	return false;
 }
 
-/* The one that was bound first. In a captured tree, which has no instances, the first address. */
+/* The lonely eRDMA function bound first; in a captured tree, without instances, by address. */
 static const struct pci *first_lonely_erdma(const struct node *n)
 {
 	const struct pci *first = NULL;
@@ -259,7 +259,7 @@ int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 	size_t n_seen = 0;
 	int r;
 
-	/* Those of a capture are in node.ibdevs until the facts of sysfs take their place. */
+	/* The ibdevs of a capture are in node.ibdevs until the facts of sysfs replace them. */
 	seen = TAKE(n->ibdevs);
 	n_seen = n->n_ibdevs;
 	n->n_ibdevs = 0;

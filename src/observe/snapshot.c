@@ -65,7 +65,7 @@ static const struct field address_rows[] = {
 	NUMBER(struct address, "scope", scope),
 };
 
-/* Left out by hand where it is the address itself. */
+/* A tree written by hand may leave out a peer that is the address itself. */
 static bool complete_address(void *item)
 {
 	static const uint8_t none[sizeof(((struct address *)0)->peer)];
@@ -115,7 +115,7 @@ static const struct field rule_rows[] = {
 	       .absent = -1),
 	FIELD(FIELD_FLAG, struct rule, "l3mdev", is_l3mdev, .flags = FIELD_SPARSE),
 	FIELD(FIELD_FLAG, struct rule, "invert", is_invert, .flags = FIELD_SPARSE),
-	/* An older capture has it for each condition that has a row of its own now. */
+	/* An older capture sets it for each condition that has a row of its own now. */
 	FIELD(FIELD_FLAG, struct rule, "more", has_more),
 };
 static const struct fields rule_fields = FIELDS(rule_rows, struct rule);
@@ -251,7 +251,7 @@ static const struct field pnet_rows[] = {
 	NUMBER(struct pnet, "port", port),
 };
 
-/* Of one or the other. */
+/* Is the entry of a netdev, or of a port of an RDMA device, and not of both? */
 static bool is_pnet(void *item)
 {
 	const struct pnet *e = item;
@@ -350,7 +350,7 @@ static const struct field node_rows[] = {
 	LIST(FIELD_MAP, struct node, "modules", modules, module_fields),
 	FIELD(FIELD_FLAG, struct node, "copy", is_copy, .flags = FIELD_SPARSE),
 	FIELD(FIELD_FLAG, struct node, "dkms_building", is_dkms_building, .flags = FIELD_SPARSE),
-	/* None and not known are not the same. */
+	/* An empty list and an unknown one differ. */
 	LIST(FIELD_LIST, struct node, "users", users, user_fields,
 	     .has = offsetof(struct node, has_users)),
 	LIST(FIELD_LIST, struct node, "netnses", netnses, netns_fields, .flags = FIELD_SPARSE),
@@ -525,7 +525,7 @@ static json_t *sort_list(json_t *list)
 	return TAKE(sorted);
 }
 
-/* Others are sorted when they are read; links say the place of their namespace in its list. */
+/* Other lists are sorted when read; links refer to their namespace by its place in its list. */
 static bool is_to_be_sorted(const char *key, const json_t *list)
 {
 	return !ANY(n, node_rows, ELEMENTSOF(node_rows),
@@ -565,7 +565,7 @@ int snapshot_write(const struct node *n, char **ret)
 }
 
 /*
- * Trees of before say of a rule only that it has more conditions. One that leads to no table can
+ * Older trees note of a rule only that it has more conditions. A rule that leads to no table can
  * only be that of VRFs: fib4_rule_configure() in net/ipv4/fib_rules.c.
  */
 static void complete_rules(struct node *n)
@@ -580,7 +580,7 @@ static void complete_rules(struct node *n)
 	}
 }
 
-/* Nor do they have the table of a VRF: the routes of its ports are in it. */
+/* Older trees do not have the table of a VRF: the routes of its ports are in it. */
 static void complete_vrfs(struct node *n)
 {
 	for (size_t i = 0; i < n->n_routes; i++) {

@@ -2,9 +2,8 @@
 /*
  * Users: who uses a function or a module.
  *
- * What netdevs, ibdevs and counts tell by themselves (model/in-use.h) is among them, where no user
- * of that kind is known with a name. Beside it, what takes a look into the resources of the RDMA
- * core:
+ * The users that netdevs, ibdevs and counts show by themselves (model/in-use.h) are included, where
+ * no user of that kind is known by name. A look into the resources of the RDMA core adds:
  *
  * - USE_CONTEXT: the processes that have contexts, by kernels newer than 5.10, or PDs. Command and
  *   container are those of /proc/PID/comm and cgroup; where the kernel tells no pid, as of a
@@ -20,8 +19,8 @@
  * - USE_UNKNOWN: PDs or cm_ids of an ibdev that cannot be listed; a loaded module whose references
  *   cannot be read.
  *
- * Contexts of this process do not count. Who has a vfio group open is not looked for: a function
- * that is bound to vfio is used.
+ * Contexts of this process do not count. Processes that have a vfio group open are not looked for:
+ * a function that is bound to vfio is in use.
  */
 #pragma once
 
@@ -32,7 +31,7 @@
 /* Parts of observe_users() that take no netlink. All return 0 or -ENOMEM. */
 int users_add_modules(const struct fs *fs, struct node *n);
 
-/* What netlink said of one kind of resource of one ibdev, as users. */
+/* Adds the holders of one kind of resource of one ibdev, as netlink listed them, to the users. */
 int users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
 		      const struct rdma_holder *holders, size_t n_holders, struct node *n);
 /* Adds what in_use_find() tells of each function, after all others; sets has_users. */

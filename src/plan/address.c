@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Address: NICs get the address that was configured, or that the cloud told, and lose one of ours
- * that is another by now. Addresses that another program set are never touched. Which NICs the
- * cloud is asked about, and the wait for the GID that an address becomes, are here as well.
+ * Address: NICs get the address from the configuration or from the cloud, and lose one that this
+ * service added and that is not wanted any more. Addresses that another program set are never
+ * touched. Which NICs the cloud is asked about, and the wait for the GID that an address becomes,
+ * are here as well.
  */
 #include "../model/ip.h"
 #include "../model/metadata.h"
@@ -14,7 +15,7 @@
 
 static bool has_address(const struct node *n, const struct nic_netdev *k)
 {
-	/* With another length it is another program's, and there all the same. */
+	/* An address with another length is another program's, and is there all the same. */
 	return ANY(a, n->addresses, n->n_addresses,
 		   a->ifindex == k->netdev->ifindex && a->family == k->address.family &&
 			   memcmp(a->local, k->address.bytes, sizeof(a->local)) == 0);
@@ -44,8 +45,7 @@ static int want_address(const struct config *c, const struct node *n, struct pla
 	return 0;
 }
 
-/* One that we added before, and that is another now. The new one is there before the old one goes.
- */
+/* Removes an address of ours that is not wanted any more, after the new one is added. */
 static int drop_address(const struct memory *memory, struct plan *p, const struct nic_netdev *k,
 			const struct address *have)
 {
@@ -87,7 +87,7 @@ int plan_addresses(const struct config *c, const struct node *n, const struct me
 	for (size_t i = 0; i < n->n_addresses && c->route.manage && r >= 0; i++) {
 		const struct nic_netdev *k = nic_netdev_of(p, n->addresses[i].ifindex);
 
-		/* What is not known is no reason to take something away. */
+		/* While the wanted address of a NIC is unknown, none is removed. */
 		if (k && k->problem == REASON_NONE)
 			r = drop_address(memory, p, k, &n->addresses[i]);
 	}
@@ -120,9 +120,10 @@ static int plan_port(const struct node *n, struct plan *p, const struct device *
 }
 
 /*
- * The kernel adds the GID of an IPv4 address, ::ffff:a.b.c.d of type RoCE v2, a moment after it,
- * and tells nobody: update_gid_event_work_handler() in drivers/infiniband/core/roce_gid_mgmt.c. A
- * device that has no GID at all is not usable: that reason is enough.
+ * The kernel adds the GID of an IPv4 address, ::ffff:a.b.c.d of type RoCE v2, a moment after the
+ * address, and sends no event: update_gid_event_work_handler() in
+ * drivers/infiniband/core/roce_gid_mgmt.c. A device that has no GID at all is not usable: that
+ * reason is enough.
  */
 int plan_gids(const struct config *c _unused_, const struct node *n,
 	      const struct memory *memory _unused_, struct plan *p)
@@ -145,7 +146,7 @@ int plan_gids(const struct config *c _unused_, const struct node *n,
 	return 0;
 }
 
-/* Of the main table: the primary ENI has it from the network manager. */
+/* Is there a default route in main? The primary ENI gets it from the network manager. */
 static bool has_default_route(const struct node *n)
 {
 	return ANY(r, n->routes, n->n_routes,
@@ -178,7 +179,7 @@ static int want_answer(const struct node *n, struct plan *p, const struct nic_ne
 				"cannot be told");
 	if (!k->netdev->is_up || !k->netdev->has_carrier)
 		return wait_for(p, k, "it has no link");
-	/* A pod may have given it back with another one. */
+	/* A pod may have given the NIC back with another MAC. */
 	if (!k->netdev->master && k->netdev->perm_mac[0] &&
 	    !streq(k->netdev->perm_mac, k->netdev->mac))
 		return wait_for(p, k, "it does not have the MAC that it was made with");

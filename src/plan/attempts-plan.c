@@ -8,7 +8,7 @@
 /* So many changes within a minute are a boot of a large node: no more are remembered. */
 #define MAX_REPEATS 4096
 
-/* Not what only asks, nor what gives back what was switched off for a moment. */
+/* Waits, requests, and switching autoprobe on again after a moment are not counted. */
 static bool is_counted(const struct action *a)
 {
 	return a->verb != VERB_WAIT && a->verb != VERB_ASK_METADATA &&
@@ -16,7 +16,7 @@ static bool is_counted(const struct action *a)
 	       !(a->verb == VERB_SET_AUTOPROBE && action_is_to(a, 1));
 }
 
-/* Without it the number of VFs would not be changed: part of that. */
+/* Autoprobe is switched off only to change the number of VFs: it counts as part of that change. */
 static enum verb key_verb(const struct action *a)
 {
 	return a->verb == VERB_SET_AUTOPROBE && action_is_to(a, 0) ? VERB_SET_NUM_VFS : a->verb;
@@ -79,7 +79,7 @@ static uint64_t add_text(uint64_t hash, const char *s)
 	return add_hash(hash, s, strlen(s));
 }
 
-/* Everything that neither the subject nor the ifindex says. */
+/* Adds the parts of a route that neither its subject nor its ifindex has. */
 static uint64_t add_route(uint64_t hash, const struct route *t)
 {
 	const uint32_t numbers[] = { t->metric, t->protocol, t->scope, t->type };
@@ -135,7 +135,7 @@ static const struct attempt *contest_of(const struct node *n, const struct memor
 		       : NULL;
 }
 
-/* Nothing that changes from look to look: it would be told again with each. */
+/* The text of the item is the same at each look: a new text would be reported again. */
 static void leave_alone(const struct attempt *e, struct action *a)
 {
 	char buf[SHOWN_LEN];
@@ -151,8 +151,7 @@ static void leave_alone(const struct attempt *e, struct action *a)
 	a->reason = REASON_CONTESTED;
 }
 
-/* Drops what is open of a change of a VF count: the way through zero, and what gets ready for it.
- */
+/* Drops the open actions of a change of a VF count: the way through zero, and its preparations. */
 static void drop_rest(struct plan *p, const char *pf)
 {
 	size_t kept = 0;
@@ -232,7 +231,7 @@ static bool is_past(const struct node *n, const struct attempt *e)
 	       n->now_usec - e->last_usec > MAX(MINUTE_USEC, 2 * e->pause_usec);
 }
 
-/* A probe is no more due for being asked for. What failed is in @tried, if it is to count. */
+/* With @is_new only probes stay: a request makes none due. Failures that count are in @tried. */
 static void forget(const struct node *n, struct memory *memory, bool is_new)
 {
 	size_t kept = 0;
@@ -259,7 +258,7 @@ static void forget_opposite(const struct action *a, struct memory *memory)
 		e->n = e->last_usec = e->pause_usec = 0;
 }
 
-/* Once more, or for the first time when e->n is 0. */
+/* Counts a change once more, or for the first time when e->n is 0. */
 static void count(const struct action *a, uint64_t now, struct attempt *e)
 {
 	const bool is_past = e->pause_usec > 0 ? now - e->last_usec > 2 * e->pause_usec
@@ -279,7 +278,7 @@ static void count(const struct action *a, uint64_t now, struct attempt *e)
 	e->value = a->value;
 }
 
-/* Is it part of a change that was counted: the way of a VF count through zero? */
+/* Is @a part of a change that was counted, as the way of a VF count through zero? */
 static bool is_part(const struct attempts *tried, const struct action *a)
 {
 	const struct action *b = NULL;
@@ -339,7 +338,7 @@ void plan_forget_replaced(const struct node *n, struct attempts *tried)
 		struct action *a = &tried->actions[i];
 		const uint64_t now = instance_of(n, a);
 
-		/* These make a new one themselves. */
+		/* These verbs make a new instance themselves. */
 		if (a->verb == VERB_BIND_DRIVER || a->verb == VERB_REBIND_DRIVER ||
 		    a->verb == VERB_PROBE_DRIVER)
 			continue;
@@ -348,8 +347,8 @@ void plan_forget_replaced(const struct node *n, struct attempts *tried)
 	}
 }
 
-/* Did this action end the VFs of its PF, or of its driver's PFs? What an earlier pass tried is
- * known without a "from". */
+/* Did this action end the VFs of its PF, or of its driver's PFs? An action of an earlier pass has
+ * no "from". */
 static bool has_ended_vfs(const struct action *a)
 {
 	if (!a->is_done)
@@ -421,8 +420,8 @@ int plan_recall_failures(const struct config *c, const struct memory *memory,
 /* --- what this pass tried --- */
 
 /*
- * A file of ours that was written is there. When it is wanted again within one pass, devices became
- * usable or VFs went meanwhile, and what is to be in it is another text.
+ * Was a file of ours written? If one pass wants it again, devices became usable or VFs went
+ * meanwhile, and the file is to have another text.
  */
 static bool is_written(const struct action *tried)
 {
@@ -430,7 +429,7 @@ static bool is_written(const struct action *tried)
 	       (tried->verb == VERB_WRITE_RULES || verb_is_file_for_others(tried->verb));
 }
 
-/* Did a process that came in between keep it from being done, which a reboot would mend? */
+/* An action that failed with -EBUSY, as a process came in between, needs a reboot. */
 static void settle_busy(struct action *a)
 {
 	if ((a->verb != VERB_SET_NETNS_MODE && a->verb != VERB_RELOAD_MODULE) ||
@@ -441,7 +440,7 @@ static void settle_busy(struct action *a)
 	COPY(a->detail, a->error);
 }
 
-/* No answer is nothing that failed: it is waited for one, unless it came and is no good. */
+/* A missing answer of the metadata service is waited for, no failure; a bad one is refused. */
 static void settle_metadata(struct action *a)
 {
 	if (a->verb != VERB_ASK_METADATA || (a->result != -EAGAIN && a->result != -EBADMSG))
@@ -453,9 +452,10 @@ static void settle_metadata(struct action *a)
 }
 
 /*
- * What came in between may have been on its way: an ibdev is in sysfs before netlink counts its
- * users (ib_register_device() in drivers/infiniband/core/device.c). Nothing was done, so the next
- * look may ask for it again, once.
+ * Was the action refused by the look right before it, for the first time? That look may have seen
+ * half a device: an ibdev is in sysfs before netlink counts its users (ib_register_device() in
+ * drivers/infiniband/core/device.c). Nothing was done, so the next look may want the action again,
+ * once.
  */
 static bool is_first_refusal(const struct attempts *tried, const struct action *t)
 {
@@ -467,7 +467,7 @@ static bool is_first_refusal(const struct attempts *tried, const struct action *
 	return t->is_refused;
 }
 
-/* A file with another text, or a route by another gateway. */
+/* Does @a set another value, as a file with another text or a route by another gateway? */
 static bool is_of_other_value(const struct action *t, const struct action *a)
 {
 	return t->is_done && t->value > 0 && a->value > 0 && t->value != a->value;
@@ -538,7 +538,7 @@ int plan_boots(const struct config *c, const struct node *n, const struct memory
 	struct boot_step s;
 	char detail[192];
 
-	/* Who asks by hand wants it now, and stands beside the machine. */
+	/* A person who runs a pass by hand wants the step now, and stands beside the machine. */
 	if (n->is_by_hand)
 		return 0;
 	for (size_t i = 0; i < p->n_actions; i++) {

@@ -2,11 +2,11 @@
 /*
  * Attempts: what was tried before decides what is tried now.
  *
- * What this pass tried and is wanted still has failed. What failed before in this boot with the
- * same configuration is not tried again by an event, as long as each look still wants that very
- * change. What three boots failed at is left out. What another program undoes again and again is
- * reported, and left alone for a growing time; so is a setting of a netdev that was undone within
- * the pass that made it:
+ * A change that this pass tried and that is wanted still has failed. A change that failed before in
+ * this boot with the same configuration is not tried again by an event, as long as each look still
+ * wants that very change. A change that three boots failed at is left out. A change that another
+ * program undoes again and again is reported, and left alone for a growing time; so is a setting of
+ * a netdev that was undone within the pass that made it:
  *
  * A change that succeeded and is wanted once more was undone by another program. Done CONTEST_MAX
  * times within a minute, it is left alone for a minute when it is undone once more, and reported;
@@ -25,9 +25,9 @@
  * - The value is a hash of what is set: of the text of a file, of gateway, source and metric of a
  *   route. A new value does not count as a change that another program undid.
  *
- * What we undid ourselves is not counted: a removal forgets what was added, and the other way
- * round. Not counted at all is what only asks (metadata, the probe of a neighbour), and autoprobe
- * switched on again, which is always given back.
+ * A change that we undid ourselves is not counted: a removal forgets the addition, and the other
+ * way round. Actions that only ask (metadata, the probe of a neighbour) are never counted, nor is
+ * switching autoprobe on again, which is always given back.
  */
 #pragma once
 
@@ -38,37 +38,36 @@
 #define CONTEST_LAST_USEC  (3600 * USEC_PER_SEC)
 
 /*
- * Gives each open change from number @first on its instance and value. One that is to be left alone
- * becomes an item that waits, with the reason "contested", and p->again_usec says for how long.
- * Nothing is left alone when memory->tried is asked for by a person.
+ * Gives each open change from number @first on its instance and value. A change that is to be left
+ * alone becomes an item that waits, with the reason "contested", and p->again_usec says until when.
+ * Nothing is left alone in a pass that a person asked for (memory->tried).
  */
 void plan_contest(const struct config *c, const struct node *n, const struct memory *memory,
 		  size_t first, struct plan *p);
 
 /*
- * What failed before in this boot, with the same configuration, has failed: adds it to @tried.
+ * Adds changes that failed before in this boot, with the same configuration, to @tried as failed.
  * Return: 0 or -ENOMEM.
  */
 int plan_recall_failures(const struct config *c, const struct memory *memory,
 			 struct attempts *tried);
 
 /*
- * What was tried on a function that was plugged in or bound again since was tried on another one:
- * it is not done. So it is tried at once, whatever came of it before.
+ * Marks an action as not done if its function was plugged in or bound again since: it was tried on
+ * another instance. So it is tried at once, whatever its result was.
  */
 void plan_forget_replaced(const struct node *n, struct attempts *tried);
 
 /*
- * Counts what was tried in this pass and succeeded, as of the time of this look, and forgets what
- * failed and what is past. What a person asked for is no restoration: all counts begin again after
- * it, and with another configuration. Return: 0 or -ENOMEM.
+ * Counts the changes of this pass that succeeded, as of the time of this look, and forgets failed
+ * and past ones. A pass that a person asked for restores nothing: all counts begin again after it,
+ * and with another configuration. Return: 0 or -ENOMEM.
  */
 int plan_note_repeats(const struct config *c, const struct node *n, struct memory *memory);
 
 /*
- * Drops what is remembered of VFs that were destroyed since, by what was tried in this pass: by a
- * change of their number, or by a reload of their PF's driver. Those that have their addresses now
- * are others. What is remembered of PFs is kept.
+ * Drops the memory of VFs that this pass destroyed, by a change of their number or by a reload of
+ * their PF's driver: VFs that have their addresses now are others. The memory of PFs is kept.
  */
 void plan_forget_ended(const struct node *n, struct memory *memory);
 

@@ -7,7 +7,7 @@
 
 #define CLASS_ETHERNET 0x0200
 
-/* What a port hangs on. All may be NULL but the first two. */
+/* The objects that a port depends on. All but the first two may be NULL. */
 struct cause_view {
 	const struct node *n;
 	const struct pci *pci;
@@ -131,7 +131,7 @@ static const char *unloaded_part(const struct node *n, const struct pci *pci)
 	return m && !module_is_in_kernel(m) && !node_ibdev_of(n, pci->address) ? m->name : NULL;
 }
 
-/* The folder of the function tells it; of a tree, that there are namespaces is all that does. */
+/* The function's folder (is_away) shows it; in a tree the only sign is that namespaces exist. */
 static const char *namespace_of(const struct node *n, const struct pci *pci)
 {
 	const bool lacks_netdev = pci->class >> 8 == CLASS_ETHERNET && !pci_is_erdma(pci) &&
@@ -165,7 +165,7 @@ static const char *driver_without_part(const struct node *n _unused_, const stru
 	return rdma_part_of(pci->driver) ? NULL : pci->driver;
 }
 
-/* With RoCE it has the GID of the MAC as soon as the netdev is there:
+/* With RoCE an ibdev has the GID of the MAC as soon as its netdev is there:
  * ib_cache_gid_set_default_gid() in drivers/infiniband/core/cache.c. */
 static const char *empty_table(const struct node *n, const struct pci *pci)
 {
@@ -183,7 +183,7 @@ static const char *missing_file(const struct node *n, const struct pci *pci)
 	return n->is_copy && !pci->has_config ? "sriov_totalvfs" : NULL;
 }
 
-/* The cheapest first. */
+/* Evidence for each reason, the cheapest first. */
 static const struct {
 	enum reason of, reason;
 	const char *(*seen)(const struct node *n, const struct pci *pci); /* NULL: always */

@@ -39,7 +39,7 @@ static void driver_name(const struct pci *pci, char *ret, size_t size)
 	copy(ret, size, pci->driver[0] ? pci->driver : pci->module);
 }
 
-/* '_' for '-', but for ranges: "[a-z]". */
+/* Writes '_' for '-', except in ranges: "[a-z]". */
 static void spell_as_module(char *name)
 {
 	bool is_in_brackets = false;
@@ -154,7 +154,8 @@ static bool is_named(const char *match, const struct node *n, const struct memor
 	return false;
 }
 
-/* The function of an eRDMA device's netdev has nothing of its own: netdev:eth1 means the other. */
+/* The function of an eRDMA device's netdev has nothing of its own: netdev:eth1 means the eRDMA
+ * function. */
 static bool is_netdev_of_erdma(const struct node *n, const struct pci *pci)
 {
 	const struct netdev *nd = node_netdev_of(n, pci->address);
@@ -169,7 +170,7 @@ static bool is_netdev_of_erdma(const struct node *n, const struct pci *pci)
 	return false;
 }
 
-/* What could be a NIC: a glob such as pci:* must not reach disks. */
+/* Could the function be a NIC? A glob such as pci:* must not reach disks. */
 static bool is_nic(const struct node *n, const struct pci *pci)
 {
 	if (pci->is_management)
@@ -200,8 +201,8 @@ void plan_forget_names(const struct config *c, const struct node *n, struct memo
 }
 
 /*
- * Both ports of a mlx5 NIC in one bond are one ibdev, below the first of them: the other is nothing
- * by itself. Before it is made their own are taken away, that of the first port first.
+ * Both ports of a mlx5 NIC in one bond share one ibdev, below the first port: the other port is
+ * nothing by itself. Before that ibdev is made the ports lose their own ones, the first port first.
  * "mlx5_bond_%d" in drivers/infiniband/hw/mlx5/main.c; mlx5_do_bond() and mlx5_lag_remove_devices()
  * in .../mlx5/core/lag/lag.c
  */
@@ -263,7 +264,7 @@ static bool has_routable_address(const struct node *n, const struct netdev *nd)
 	return false;
 }
 
-/* Has its netdev one, or one above it, as a VLAN or a bond? @port: as a GID of it; NULL: at all. */
+/* Does the netdev, or a VLAN or bond above it, have an address? @port: in its GIDs; NULL: any. */
 static bool has_address(const struct plan *p, const struct device *d, const struct port *port)
 {
 	const struct netdev *nd;
@@ -291,7 +292,7 @@ static bool is_backup(const struct node *n, const struct device *d)
 	return false;
 }
 
-/* Names who is to give the address that it lacks; NULL: the network manager, as the reason says. */
+/* Names what is to give the missing address; NULL: the network manager, as the reason says. */
 static const char *who_gives(const struct config *c, const struct device *d)
 {
 	if (c->route.manage && c->route.address == ADDRESS_METADATA)
@@ -365,8 +366,8 @@ static enum reason judge_ports(const struct config *c, const struct node *n, con
 	return worst;
 }
 
-/* A driver takes both away when the firmware fails: mlx5_error_sw_reset() and mlx5_unload_one() in
- * .../mlx5/core. An error of a function that has them still is none of its users'. */
+/* A driver removes ibdev and netdev when the firmware fails: mlx5_error_sw_reset(),
+ * mlx5_unload_one() in .../mlx5/core. With either left, an error does not concern users. */
 static bool has_failed(const struct node *n, const struct pci *pci)
 {
 	return pci && pci->health[0] && !node_ibdev_of(n, pci->address) &&
@@ -402,7 +403,7 @@ static enum reason judge_pf(const struct node *n, struct device *d)
 	return REASON_PORT_DOWN;
 }
 
-/* The PF of a VF: the nearest device before it that is none. NULL of a PF. */
+/* The PF of a VF: the nearest preceding device that is not a VF. NULL for a PF. */
 static const struct device *pf_of(const struct plan *p, const struct device *d)
 {
 	if (!d->is_vf)
@@ -419,8 +420,8 @@ static bool lacks_module(const struct node *n, const struct pci *pci)
 }
 
 /*
- * In DPU mode. The driver of the PF tells nothing of its VFs either, so nothing may have been
- * tried: mlx5e_get_vf_config() in .../mlx5/core/en_main.c gives the EPERM of
+ * Is the card in DPU mode? The driver of the PF reports nothing of its VFs either, so nothing may
+ * have been tried: mlx5e_get_vf_config() in .../mlx5/core/en_main.c gives the EPERM of
  * mlx5_eswitch_get_vport().
  */
 bool plan_refuses_settings(const struct node *n, const struct device *d)
@@ -451,7 +452,7 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 	const struct ibdev *ib = d->ibdev;
 
 	d->needs_address = needs_address(c, d);
-	/* Its driver hangs: nobody may count on it. */
+	/* The driver of the device hangs, so that no user may count on it. */
 	if (streq(memory->stuck, d->pci->address)) {
 		COPY(d->detail, "a write to it never came back");
 		return REASON_PCI_STUCK;
@@ -471,7 +472,7 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 	}
 	if (has_failed(n, d->pci))
 		return say_failed(d->pci, d);
-	/* That of InfiniBand is ib_ipoib's, which need not be loaded. */
+	/* The netdev of InfiniBand is ib_ipoib's, which need not be loaded. */
 	if (d->is_vf && d->pci->is_without_netdev && !(ib && node_is_infiniband(n, d->pci))) {
 		const struct device_memory *m = memory_device(memory, d->pci->address);
 
@@ -507,7 +508,7 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 							    : judge_ports(c, n, p, d);
 }
 
-/* Bound again since: its driver makes its devices here, and has not made them yet. */
+/* Was the function bound again? Then its driver makes its devices here, but has not yet. */
 static bool is_bound_again(const struct pci *pci, const struct device_memory *m)
 {
 	return m->usable_instance > 0 && pci->instance > 0 && m->usable_instance != pci->instance;
@@ -554,7 +555,7 @@ static uint32_t find_unsupported(const struct node *n, const struct memory *memo
 		if (a->is_done && a->result >= 0)
 			done |= verb_vf_setting(a->verb);
 	}
-	/* One that another VF of it took has failed. */
+	/* A setting that another VF of the PF took is supported, and only failed here. */
 	refused &= ~done;
 	return bits | refused | (refused ? VF_SETTING_REFUSED : 0);
 }
@@ -570,8 +571,8 @@ static bool has_bound_vf(const struct node *n, const struct pci *pf)
 }
 
 /*
- * One VF in a hundred may fail for itself. When the first one does, or one is so slow that all of
- * them would take the boot, the others of its PF are left.
+ * A VF among a hundred may fail by itself. When the first VF fails, or one is so slow that all of
+ * them would take up the boot, the other VFs of the PF are left.
  */
 static void find_sick(const struct node *n, const struct memory *memory, struct device *d)
 {
@@ -598,7 +599,7 @@ static void find_sick(const struct node *n, const struct memory *memory, struct 
 		d->sick_pid = t->pid;
 		return;
 	}
-	/* Asked for once more, unless the kernel is still at it. */
+	/* A start, a reload or "apply" tries the VFs again, unless the kernel is still at it. */
 	if (!m || !m->sick[0] || m->instance != d->pci->instance ||
 	    (memory->tried && memory->tried->is_first && m->sick_pid == 0))
 		return;
@@ -627,7 +628,7 @@ static enum reason find_aside(const struct config *c, const struct device *d)
 {
 	if (!plugin_moves_netdev(c->plugin.type) || guard_may(d, GUARD_MOVE))
 		return REASON_NONE;
-	if (d->has_vf_mode) /* of what the node needs, those that are there */
+	if (d->has_vf_mode) /* VFs that exist, also of a PF that the node needs */
 		return d->need && !d->is_named && d->pci->num_vfs == 0 ? guard_reason(d->need)
 								       : REASON_NONE;
 	return guard_reason(d->need);
@@ -641,7 +642,7 @@ static void add_word(char *list, size_t size, bool is_true, const char *word)
 		snprintf(list + len, size - len, "%s%s", len > 0 ? ", " : "", word);
 }
 
-/* What its section or [Route] asks for, and does not get. */
+/* Lists the settings of its section or [Route] that the device does not get. */
 static void list_left_out(const struct config *c, const struct device *d, char *ret, size_t size)
 {
 	const bool is_free = d->need && !d->is_named;
@@ -658,7 +659,7 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 	add_word(ret, size, d->is_vf && d->aside != REASON_NONE, "[DevicePlugin] Type=sriov");
 }
 
-/* Once for each function: a hint, for a glob may well match it by chance. */
+/* Reports each function once, as a hint, for a glob may well match it by chance. */
 static int tell_aside(const struct config *c, const struct node *n, struct plan *p,
 		      const struct device *d)
 {
@@ -671,7 +672,7 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 	list_left_out(c, d, left_out, sizeof(left_out));
 	if (reason == REASON_NONE || d->is_in_pod || (!left_out[0] && d->aside == REASON_NONE))
 		return 0;
-	if (!d->is_vf && plan_vf_of_node(n, p, d)) /* said by the change that is refused */
+	if (!d->is_vf && plan_vf_of_node(n, p, d)) /* the refused change reports it */
 		return 0;
 
 	if (d->aside != REASON_NONE)
@@ -764,7 +765,7 @@ static int add_device(const struct config *c, const struct node *n, const struct
 	d->reason = cause_of_reason(n, pci, d->reason, d->detail, sizeof(d->detail), &d->advice);
 	d->is_usable = d->reason == REASON_NONE;
 	/* On its way into a pod, or back, a device is unusable for a moment: one look proves
-	 * nothing. One that was bound again was never usable. */
+	 * nothing. A device that was bound again was never usable. */
 	d->is_lost =
 		!d->is_usable && m && m->was_usable && !m->was_lost && !is_bound_again(d->pci, m);
 	if (d->is_lost && m->netdev[0])
@@ -789,7 +790,7 @@ static int add_vfs(const struct config *c, const struct node *n, const struct me
 	return 0;
 }
 
-/* One is needed unless the section says otherwise: that none is there has a reason of its own. */
+/* A section needs one NIC unless it says otherwise: having none is a reason of its own. */
 static void add_missing(struct plan *p, const struct device_config *dc, uint32_t n_there)
 {
 	if (n_there > 0 || dc->expect > 1)
@@ -798,7 +799,7 @@ static void add_missing(struct plan *p, const struct device_config *dc, uint32_t
 		p->unmatched = dc;
 }
 
-/* Expect= counts the PFs that each section matches. One that is left to the host is there. */
+/* Expect= counts the PFs that each section matches. A PF that is left to the host counts. */
 static void count_missing(const struct config *c, struct plan *p)
 {
 	for (size_t i = 0; i < c->n_devices; i++) {
@@ -823,8 +824,7 @@ static void count_missing(const struct config *c, struct plan *p)
 	}
 }
 
-/* A card that was pulled, or is being reset, has no function to look at: what is remembered tells.
- */
+/* A card that was pulled, or is being reset, has no function to look at: memory knows it. */
 static void count_gone(const struct node *n, const struct memory *memory, struct plan *p)
 {
 	for (size_t i = 0; i < memory->n_devices; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Driver: which modules have to be loaded, and in which mode. What the modes are is
- * module-options.h, whose options count option.h; a stack is reported and never changed.
+ * Driver: which modules have to be loaded, and in which mode. The modes are defined in
+ * module-options.h; option.h says whose options count. A stack is reported and never changed.
  */
 #include "../model/module-options.h"
 #include "../model/plan.h"
@@ -26,11 +26,11 @@ static uint32_t to_port(const char *value)
 }
 
 /*
- * In compat mode eRDMA takes 16 TCP ports in every network namespace, from this base on: when one
- * is taken the module is not loaded (EADDRINUSE), which is not predicted: no namespace shows the
- * ports of another. Built with MAD it takes UDP 4791 of the first namespace as well. Source:
- * erdma_port_init() and sw_net_init() in erdma_compat.c of the out-of-tree driver. 0: it does not
- * say.
+ * In compat mode eRDMA takes 16 TCP ports in every network namespace, from this base on: when a
+ * port is taken the module is not loaded (EADDRINUSE), which is not predicted: no namespace shows
+ * the ports of another. Built with MAD it takes UDP 4791 of the first namespace as well. Source:
+ * erdma_port_init() and sw_net_init() in erdma_compat.c of the out-of-tree driver. 0: the driver
+ * does not show it.
  */
 static uint32_t base_in_force(const struct node *n)
 {
@@ -40,8 +40,8 @@ static uint32_t base_in_force(const struct node *n)
 }
 
 /*
- * The first port that the driver takes when it is loaded now: what is wanted, else of modprobe.d,
- * else its own. With @in_force: the one that a loaded driver says it has.
+ * The first port that the driver takes when it is loaded now: the wanted one, else that of
+ * modprobe.d, else the driver's default. With @in_force: the one that a loaded driver shows.
  */
 static uint32_t ports_base(const struct node *n, const struct module_options *w, bool in_force)
 {
@@ -61,12 +61,12 @@ static uint32_t ports_base(const struct node *n, const struct module_options *w,
 	return base > 0 ? base : ERDMA_PORTS_BASE;
 }
 
-/* The range lies in that of NodePorts: a hint, while ReservePortsBase= is not set. 0 or -ENOMEM. */
+/* Hints that the range overlaps NodePorts, unless ReservePortsBase= is set. 0 or -ENOMEM. */
 static int ports_hint_nodeport(const struct config *c, struct plan *p, uint32_t base)
 {
 	const uint32_t last = base + ERDMA_N_PORTS - 1;
 
-	/* Who has set the base has seen this, and may have kept Services off these ports. */
+	/* An administrator who set the base knows it, and may keep Services off these ports. */
 	if (c->driver.reserve_ports_base > 0 || base > NODEPORT_LAST || last < NODEPORT_FIRST)
 		return 0;
 	return plan_add_hint(p, REASON_PORTS_NODEPORT, ERDMA_MODULE, "%" PRIu32 " to %" PRIu32,
@@ -74,7 +74,7 @@ static int ports_hint_nodeport(const struct config *c, struct plan *p, uint32_t 
 }
 
 /*
- * What the driver was built with cannot be read before it is loaded. Its build turns MAD on by
+ * Is the driver built with MAD? That cannot be read before it is loaded. Its build turns MAD on by
  * itself where OFED is installed (configure-dkms.sh), and an ibdev of a build with MAD has a umad
  * device.
  */
@@ -89,7 +89,7 @@ static bool is_mad_build(const struct node *n)
 			   node_ibdev_of(n, pci->address)->umad[0]);
 }
 
-/* Before it is loaded in compat mode, and only for what looks like a build with MAD. A hint. */
+/* Hints at rdma_rxe before a driver that looks built with MAD is loaded in compat mode. */
 static int ports_hint_roce(const struct node *n, struct plan *p)
 {
 	const struct module *rxe = node_module(n, RXE_MODULE);
@@ -104,7 +104,7 @@ static bool is_planned(const struct plan *p, enum verb verb, const char *target)
 	return ANY(a, p->actions, p->n_actions, a->verb == verb && streq(a->target, target));
 }
 
-/* What stands against loading a module that is not loaded. */
+/* Finds the reason why a module that is not loaded cannot be loaded, and its class. */
 static enum reason find_obstacle(const struct node *n, const char *name, enum class *ret_class)
 {
 	const struct module *m = node_module(n, name);
@@ -160,17 +160,17 @@ int plan_want_module(const struct node *n, struct plan *p, const char *name, enu
 
 /* --- eRDMA: the mode is a parameter of its driver --- */
 
-/* What its driver gets, and what it lacks. */
+/* The options that eRDMA's driver gets, and those that it lacks. */
 struct erdma {
 	const struct module *module;    /* NULL: nobody looked, or there is none */
 	char from[48], to[48];          /* options as text: those in force, those that are wanted */
 	const char *missing;            /* a parameter that the file on disk does not have */
-	const struct parameter *misfit; /* one of a type that cannot have the value */
+	const struct parameter *misfit; /* a parameter whose type cannot have the value */
 	bool is_right;                  /* what is in force is what is wanted */
 	bool is_compat;
 };
 
-/* Standard mode is all that a driver without the parameter has: the kernel's own. */
+/* A driver without the parameter, as the kernel's own, has standard mode alone. */
 static bool is_without(const struct module_option *o)
 {
 	return streq(o->name, ERDMA_COMPAT) && module_options_is_same("bool", o->value, "N");
@@ -193,7 +193,7 @@ static void look_at_option(const struct module_option *o, struct erdma *e)
 	const struct module *m = e->module;
 	const struct parameter *p = module_parameter(m, o->name);
 	const bool is_in_file = p && p->type[0], is_in_force = p && p->value[0];
-	/* Of a file that nobody could read nothing is known: what is in force tells afterwards. */
+	/* An unreadable module file shows nothing: the values in force do, after loading. */
 	const bool is_lacking =
 		m && (m->state == MODULE_BUILTIN ? !is_in_force : m->has_info && !is_in_file);
 
@@ -223,13 +223,13 @@ static struct erdma look_at_erdma(const struct node *n, const struct module_opti
 	return e;
 }
 
-/* The file is what is loaded after the unloading, in the new mode or in the one before. */
+/* Can the file be loaded after the unloading, in the new mode or in the one before? */
 static bool is_way_back(const struct node *n, const struct module *m)
 {
 	return m->has_info && module_is_built_for(m, n->kernel);
 }
 
-/* What stands against the change to this mode at all, the first that is to be dealt with. */
+/* Sets class and reason by the first obstacle to this mode that is to be dealt with. */
 static void judge_erdma(const struct graph *g, const struct memory *memory, const struct erdma *e,
 			struct action *a)
 {
@@ -242,7 +242,7 @@ static void judge_erdma(const struct graph *g, const struct memory *memory, cons
 		set_class(a, CLASS_IMPOSSIBLE, REASON_PARAMETER_MISSING);
 		snprintf(a->detail, sizeof(a->detail), "%.160s has no parameter %.64s",
 			 e->module->path[0] ? e->module->path : ERDMA_MODULE, e->missing);
-		if (streq(e->missing, ERDMA_PORTS)) /* the mode itself it has */
+		if (streq(e->missing, ERDMA_PORTS)) /* the driver has the mode itself */
 			copy(a->advice, sizeof(a->advice),
 			     "Remove ReservePortsBase= from [Driver], or update the vendor's "
 			     "driver to one that has the parameter.");
@@ -298,7 +298,7 @@ static int plan_erdma(const struct config *c, const struct node *n, const struct
 			return -ENOMEM;
 		COPY(a->text.from, e.from);
 		COPY(a->text.to, e.to);
-		/* Of a driver that is not there nothing can be asked, but the mode is. */
+		/* A driver that cannot be loaded is not judged further, but its mode is wanted. */
 		if (a->class == CLASS_CHANGE)
 			judge_erdma(&p->graph, memory, &e, a);
 	}
@@ -337,7 +337,7 @@ static int hint_smc(const struct node *n, struct plan *p)
 		       : 0;
 }
 
-/* Each driver once, however many functions it has. */
+/* Reports the stack of each driver once, however many functions it has. */
 static int hint_stack(const struct node *n, struct plan *p, const struct pci *pci)
 {
 	const char *driver = pci->driver[0] ? pci->driver : pci->module;
@@ -357,8 +357,8 @@ static int hint_stack(const struct node *n, struct plan *p, const struct pci *pc
 }
 
 /*
- * What the managed devices of each family ask for, which is nothing with keep. Return: 1 when one
- * asks for nvidia_peermem, else 0, or -ENOMEM.
+ * Plans what the managed devices of each family ask for, which is nothing with keep. Return: 1 when
+ * a device asks for nvidia_peermem, else 0, or -ENOMEM.
  */
 static int plan_mode(const struct config *c, const struct node *n, const struct memory *memory,
 		     struct plan *p)
@@ -376,7 +376,7 @@ static int plan_mode(const struct config *c, const struct node *n, const struct 
 
 		has_erdma |= is_driven_by_erdma(pci);
 		wants_peermem |= duty->wants_peermem;
-		/* What has no RDMA device has no RDMA stack to ask for. */
+		/* A NIC without an RDMA device has no RDMA stack to report. */
 		if (duty->wants_ofed && !p->devices[i].is_vf && p->devices[i].ibdev)
 			r = hint_stack(n, p, pci);
 		if (r < 0)
@@ -409,13 +409,13 @@ static int want_driver(const struct config *c, const struct node *n, struct plan
 		return 0;
 	if (d->pci->module[0])
 		return plan_want_module(n, p, d->pci->module, STEP_DRIVER);
-	if (!n->is_dkms_building) /* it may be what claims the function */
+	if (!n->is_dkms_building) /* the module that is built may claim the function */
 		return 0;
 	return plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, d->pci->address,
 			     REASON_DKMS_BUILDING, NULL);
 }
 
-/* Is there a VF that gets its GUIDs yet, or one that has none? */
+/* Is there a VF, or is one to be made, that has yet to get its GUIDs? */
 static bool is_awaiting_guids(const struct node *n, const struct device *pf)
 {
 	if (pf->wanted_vfs != pf->pci->num_vfs)
@@ -440,8 +440,8 @@ static int want_ipoib(const struct node *n, struct plan *p, const struct device 
 /*
  * nvidia_peermem, with which GPUs register their memory for RDMA. Best effort: a failure is
  * reported and changes no state, for NCCL has dmabuf. It is tried late, when nvidia, ib_core and an
- * RDMA device are there, and again when a GPU or an RDMA device appears: how many there are is part
- * of the action, so that it is another one then. @is_wanted: what NvidiaPeermem=auto means here.
+ * RDMA device are there, and again when a GPU or an RDMA device appears: their numbers are part of
+ * the action, so that it is another one then. @is_wanted: what NvidiaPeermem=auto means here.
  */
 static int plan_peermem(const struct config *c, const struct node *n, struct plan *p,
 			bool is_wanted)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Given back: what a pod left changed of a device is put back to what it was handed out with; what
- * a device is handed out with is in model/given.h.
+ * Given back: a device that a pod gives back with other settings gets back those that it was handed
+ * out with, which are in model/given.h.
  */
 #include "../model/given.h"
 #include "../model/ip.h"
@@ -17,15 +17,15 @@ struct back {
 	const struct memory *memory;
 	struct plan *p;
 	struct device *d;
-	bool is_used;  /* a process has its RDMA device open: it would feel it */
+	bool is_used;  /* a process has its RDMA device open, and would notice */
 	bool is_quiet; /* nothing of it changed for SettleSec=, and no CNI plugin is at work */
 	bool differs;
 	bool is_pending;             /* and is not there yet for another reason than a failure */
 	char names[160];             /* of what differs */
-	const struct netdev *holder; /* of its name, and keeps it; NULL: none */
+	const struct netdev *holder; /* that keeps its name; NULL: none */
 };
 
-/* A person who wants it now has looked. */
+/* Has nothing changed for SettleSec=? A person who asks for a pass need not wait. */
 static bool is_quiet(const struct config *c, const struct node *n, const struct memory *memory,
 		     const struct device *d, const struct device_memory *m, const struct given *now)
 {
@@ -59,7 +59,7 @@ static int want(struct back *b, enum verb verb, const char *from, const char *to
 	return verb == VERB_SET_VF_MAC ? identity_give(b->p, b->d->pci, to) : 0;
 }
 
-/* What is not told is not known to differ. */
+/* A negative number is unknown, and is not known to differ. */
 static int want_number(struct back *b, enum verb verb, int64_t from, int64_t to)
 {
 	char texts[2][24];
@@ -76,7 +76,7 @@ static int want_text(struct back *b, enum verb verb, const char *from, const cha
 	return *from && *to ? want(b, verb, from, to) : 0;
 }
 
-/* Those of the first list that the second one has not. */
+/* Wants @verb for each name in @list that @without lacks. */
 static int want_altnames(struct back *b, enum verb verb, const char *list, const char *without)
 {
 	char name[sizeof(((struct given *)0)->altnames)];
@@ -89,7 +89,7 @@ static int want_altnames(struct back *b, enum verb verb, const char *list, const
 }
 
 /* A name that another device came back with, and is to lose as well, is free at the next look: this
- * one steps aside, for the other may wait for its name. */
+ * device steps aside, for the other one may wait for its name. */
 static int want_name(struct back *b, const struct given *now, const struct given *g)
 {
 	const struct netdev *holder = node_netdev_named(b->n, g->name);
@@ -99,8 +99,8 @@ static int want_name(struct back *b, const struct given *now, const struct given
 	if (!holder || holder == b->d->netdev)
 		return want_text(b, VERB_SET_NAME, now->name, g->name);
 	snprintf(aside, sizeof(aside), "back%" PRIu32, b->d->netdev->ifindex);
-	/* As a PF whose VFs alone are handed out: each try would only take the link down and up. Or
-	 * the other one is in use. */
+	/* The holder keeps the name, as a PF whose VFs alone are handed out, or is in use: each try
+	 * would only take the link down and up. */
 	if (!m || !m->is_out || streq(holder->name, m->given.name) || streq(now->name, aside)) {
 		b->differs = true;
 		b->holder = holder;
@@ -196,7 +196,7 @@ static bool is_up_by_then(const struct plan *p, const struct device *d)
 	return d->netdev->is_up;
 }
 
-/* Adds what of @list is not there: once the link is up, and no CNI plugin is at work on it. */
+/* Adds the words of @list that are missing, once the link is up and no CNI plugin works on it. */
 static int want_lost(struct back *b, const char *list, const char *now,
 		     int (*put)(struct back *b, const char *word))
 {
@@ -213,7 +213,7 @@ static int want_lost(struct back *b, const char *list, const char *now,
 	return r;
 }
 
-/* No event tells that a lock is released. One that is kept is looked at less and less. */
+/* No event tells that a lock is released. A lock that is kept is looked at less and less. */
 static uint64_t next_look(const struct config *c, const struct node *n, uint64_t same_usec)
 {
 	const uint64_t least_usec = MAX(c->service.settle_usec, USEC_PER_SEC);
@@ -221,14 +221,14 @@ static uint64_t next_look(const struct config *c, const struct node *n, uint64_t
 	return n->now_usec + MAX(least_usec, MIN(same_usec, LONGEST_USEC));
 }
 
-/* @same_usec: it has been as it is for that long */
+/* @same_usec: how long the device has been as it is */
 static int hint(const struct config *c, struct back *b, uint64_t same_usec)
 {
 	const struct pci *pci = b->d->pci;
 	const uint64_t again = next_look(c, b->n, pci->cni_pid > 0 ? same_usec : 0);
 	char who[64] = "";
 
-	if (b->is_used) /* no event tells that it is closed: with the next one */
+	if (b->is_used) /* no event tells that it is closed: the next event looks */
 		COPY(who, "; its RDMA device is open");
 	else if (b->is_quiet) /* an event tells that the other one is renamed */
 		snprintf(who, sizeof(who), "; %s is the name of %s", b->holder->name,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Health: what of a node that works could be better. Hints alone: nothing is done about them, no
- * state depends on them, and the journal has none.
+ * Health: what could be better on a node that works. There are only hints: nothing is done about
+ * them, no state depends on them, and the journal has none.
  *
- * On a node without managed devices there are none: it is nobody's node yet.
+ * A node without managed devices has no hints: it is not set up yet.
  */
 #include "plan-make.h"
 #include "steps.h"
@@ -22,7 +22,7 @@ static const char *format_link(struct pcie link, char *buf, size_t size)
 	return buf;
 }
 
-/* The slower end decides; of one that does not tell nothing is known. */
+/* The slower end decides; if an end is unknown (0), so is the result. */
 static uint32_t lower(uint32_t a, uint32_t b)
 {
 	return a == 0 || b == 0 ? 0 : MIN(a, b);
@@ -74,7 +74,7 @@ static uint32_t parse_rate(const char *s)
 	return whole > 100000 ? 0 : (uint32_t)whole * 10 + (is_prefix(end, ".5") ? 5 : 0);
 }
 
-/* Of the ports that are up: one that is down has no rate, and has its own reason. 0: none. */
+/* The lowest rate of the ports that are up: a port that is down has its own reason. 0: none. */
 static uint32_t lowest_rate(const struct device *d)
 {
 	uint32_t lowest = 0;
@@ -88,7 +88,7 @@ static uint32_t lowest_rate(const struct device *d)
 	return lowest;
 }
 
-/* The same card, in the same section. Two models may well have two speeds. */
+/* Is @b the same model in the same section? Two models may well have two speeds. */
 static bool is_sibling(const struct device *a, const struct device *b)
 {
 	return !b->is_vf && a->config == b->config && a->pci->vendor == b->pci->vendor &&
@@ -133,7 +133,7 @@ static int tell_gpu(struct plan *p, const struct pci *gpu)
 			     gpu->numa_node);
 }
 
-/* Each of them writes 0 and then its number, under VFs that pods may have. */
+/* Another program that sets the number of VFs writes 0 first, under VFs that pods may have. */
 static int tell_owners(const struct node *n, struct plan *p, const struct device *d)
 {
 	int r = 0;

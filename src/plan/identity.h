@@ -11,22 +11,20 @@
 #include "../model/plan.h"
 
 /*
- * What the identity of this PF's VFs follows from: node_card(), else the node GUID of its ibdev,
- * else its present MAC, which can be changed. @ret is "" when there is none of these. Return:
- * whether it lasts.
+ * The seed of the identity of this PF's VFs: node_card(), else the node GUID of its ibdev, else its
+ * present MAC, which can be changed. @ret is "" when there is none of these. Return: whether the
+ * seed lasts.
  */
 bool identity_seed(const struct node *n, const struct pci *pf, char ret[static MAC_LEN]);
 
 /*
- * The MAC, "02:...", of a VF. One that a netdev, a VF or a request of this plan has already is
- * passed over for the next, in an order that is always the same.
+ * The MAC, "02:...", of a VF. A MAC that a netdev, a VF or a request of this plan has already is
+ * passed over for the next one, in an order that is always the same.
  */
 void identity_mac(const struct node *n, const struct plan *p, const char *seed,
 		  const struct pci *vf, char *ret, size_t size);
 
-/*
- * Node and port GUID of a VF, in the same way. One that is set already stays.
- */
+/* Node and port GUID of a VF, chosen as in identity_mac(). A GUID that is set already stays. */
 void identity_guids(const struct node *n, const struct plan *p, const char *seed,
 		    const struct pci *vf, const struct vf_info *v, char ret_node[static GUID_LEN],
 		    char ret_port[static GUID_LEN]);
@@ -36,12 +34,13 @@ void identity_guids(const struct node *n, const struct plan *p, const char *seed
 int identity_give(struct plan *p, const struct pci *vf, const char *text);
 
 /*
- * Has nobody set it? An admin MAC of all zero, or one that the driver of the VF made up itself: igb
- * tells that as the admin MAC (IGB_VF_SET_MAC_ADDR in drivers/net/ethernet/intel/igb/igb_main.c).
+ * Is the MAC of a VF unset? That is an admin MAC of all zero, or one that the driver of the VF made
+ * up: igb reports that as the admin MAC (IGB_VF_SET_MAC_ADDR in
+ * drivers/net/ethernet/intel/igb/igb_main.c).
  *
- * A VF that is bound may have got one without its PF: of the firmware, or of a person or udev by
- * its netdev. So there zero says so only together with a netdev whose MAC is random
- * (addr_assign_type), with none at all, or with an ibdev that has no node GUID.
+ * A bound VF may have got a MAC without its PF: from the firmware, or from a person or udev through
+ * its netdev. So for a bound VF zero means unset only with a netdev whose MAC is random
+ * (addr_assign_type), with no netdev, or with an ibdev that has no node GUID.
  */
 bool identity_is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_info *v);
 
@@ -58,7 +57,7 @@ bool identity_is_unset_mac(const struct node *n, const struct pci *vf, const str
 bool identity_is_other(const struct node *n, const struct plan *p, const struct pci *vf,
 		       const struct netdev *nd, const struct ibdev *ib, char *detail, size_t size);
 
-/* Either of them is zero, unless the ibdev of the VF has one; false where one is not told. */
+/* Is a GUID of the VF zero, and its ibdev has none? False where the PF does not report one. */
 bool identity_is_unset_guid(const struct node *n, const struct pci *vf, const struct vf_info *v);
 
 /*

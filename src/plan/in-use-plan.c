@@ -16,7 +16,7 @@ static void user_list_add(struct user_list *w, const char *text)
 {
 	size_t need = strlen(text) + (w->n > 0 ? 2 : 0);
 
-	/* The first is always told, cut if need be. */
+	/* The first user is always listed, cut if need be. */
 	if (w->n_left_out > 0 || (w->n > 0 && w->len + need + MORE_LEN >= w->size)) {
 		w->n_left_out++;
 		return;
@@ -120,7 +120,7 @@ void in_use_append(char *list, size_t size, const char *item)
 		snprintf(list + used, size - used, "%s%s", between, item);
 }
 
-/* One process has a context, QPs and more: who it is counts, and it is named once. */
+/* Is the process of @u named already? A process may have a context, QPs and more. */
 static bool is_named(const struct node *n, const struct user *u)
 {
 	for (const struct user *v = n->users; v < u; v++)
@@ -157,7 +157,7 @@ static void list_found(const struct graph *g, const struct memory *memory, const
 	}
 }
 
-/* What counts and links of the module tell. */
+/* Lists the holders of a module, or else its references. */
 static void list_module(const struct module *m, bool is_explained, char *ret, size_t size)
 {
 	char item[MODULE_LEN + sizeof(m->holders) + 32];

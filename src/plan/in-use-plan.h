@@ -11,24 +11,24 @@
 #include "../model/plan.h"
 
 /*
- * Its users, as words with names, pids and containers, separated by "; ". Where there is no room
- * for all, the words end with how many more there are. Return: is there any?
+ * Lists the users of a function, with names, pids and containers, separated by "; ". Where there is
+ * no room for all, the list ends with the number of the others. Return: is there any?
  */
 bool in_use_of_function(const struct graph *g, const struct memory *memory, const struct pci *pci,
 			char *ret, size_t size);
-/* The same over all VFs of a PF. */
+/* Lists the users of all VFs of a PF. */
 bool in_use_of_vfs(const struct graph *g, const struct memory *memory, const struct pci *pf,
 		   char *ret, size_t size);
-/* Those of its VFs, or else of its own RDMA device; of a port of a LAG also of its other ports',
- * since the RDMA device of a LAG is that of one of them. */
+/* Lists the users of a PF's VFs, or else of its own RDMA device; for a port of a LAG also of the
+ * other ports' devices, since the RDMA device of a LAG is that of one port. */
 bool in_use_of_port(const struct graph *g, const struct memory *memory, const struct pci *pf,
 		    char *ret, size_t size);
 
 /*
- * Everybody who uses a driver, as a list of as many as there is room for: the users of each
- * function that is bound to it, those of the module, its holders and references. eRDMA's ibdevs
- * have their netdev on another function: that one counts. Source: a reference is held by open
- * uverbs contexts only (uverbs_main.c), so that none does not mean that nobody uses it.
+ * Lists the users of a driver, as many as there is room for: the users of each function that is
+ * bound to it, those of the module, its holders and references. eRDMA's ibdevs have their netdev on
+ * another function: that one counts. Source: a reference is held by open uverbs contexts only
+ * (uverbs_main.c), so that none does not mean that nobody uses it.
  */
 bool in_use_of_driver(const struct graph *g, const struct memory *memory, const char *driver,
 		      char *ret, size_t size);

@@ -4,7 +4,7 @@
  */
 #include "steps.h"
 
-/* One change for all settings: kubelet-ensure makes them together. */
+/* Adds a setting to the one change of all settings, which kubelet-ensure makes together. */
 static int add_change(const struct kubelet_item *item, enum kubelet_setting s,
 		      struct action **change, struct plan *p)
 {
@@ -31,7 +31,7 @@ static int add_refused(const struct kubelet_item *item, struct plan *p)
 	const bool is_reboot = item->reason == REASON_KUBELET_CPU_STATE;
 	struct action *a;
 
-	/* What no edit could change is a hint, and nothing to do. */
+	/* A finding that no edit can change is a hint, and no action. */
 	if (item->outcome == KUBELET_WAITING || item->reason == REASON_KUBELET_NUMA_NODES)
 		return plan_add_hint(p, item->reason, "kubelet", "%s", item->detail);
 
@@ -53,8 +53,7 @@ static bool is_told(const struct kubelet_decision *d, size_t n)
 			   streq(item->detail, d->items[n].detail));
 }
 
-/* The policy that will be in force: what is asked for where it is set, else what the kubelet has.
- */
+/* Will a topology policy be in force: the configured one, else the one that the kubelet has? */
 static bool has_topology_policy(const struct config *c, const struct node *n)
 {
 	const char *has = n->kubelet.values[KUBELET_TOPOLOGY_POLICY].text;
@@ -77,7 +76,7 @@ static int hint_alignment(const struct config *c, const struct node *n, struct p
 			     "CPUManagerPolicy=static with the topology policy none");
 }
 
-/* The places: kubelet_units, and the usual files of kubelet/find-values.c. */
+/* Hints that no kubelet is in kubelet_units and the usual files of kubelet/find-values.c. */
 static int hint_not_found(const struct config *c, const struct node *n, struct plan *p)
 {
 	if ((!config_has_kubelet_policy(c) && c->kubelet.gate != GATE_STRICT) ||
@@ -97,7 +96,7 @@ int plan_kubelet(const struct config *c, const struct node *n, const struct memo
 	bool is_done = true;
 	int r = 0;
 
-	/* Those who would do it read no last good configuration, and keep what they made. */
+	/* kubelet-ensure and generator read no last good configuration, and keep their files. */
 	if (c->is_invalid)
 		return 0;
 	if (n->is_generated_stale &&

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 
 #define MINUTE_USEC (60 * USEC_PER_SEC)
-#define PROBES_MAX  5 /* of one that does not answer, in a minute */
+#define PROBES_MAX  5 /* of a gateway that does not answer, in a minute */
 
 static const struct neighbour *find(const struct node *n, uint32_t ifindex, const uint8_t *address)
 {
@@ -36,7 +36,7 @@ static int add(struct plan *p, const struct nic_netdev *k, enum verb verb, uint3
 	return 0;
 }
 
-/* One that does not answer is no quarrel: probed a few times a minute, it is no item. */
+/* A gateway that was probed that often in a minute is silent, not contested: it is no item. */
 static bool is_probed(const struct node *n, const struct memory *memory, uint32_t ifindex,
 		      const uint8_t *address)
 {
@@ -75,7 +75,7 @@ static int want_gateway(const struct node *n, const struct memory *memory, struc
 		       : 0;
 }
 
-/* The gateway is another now. */
+/* Drops a neighbour entry of ours when the gateway is another one now. */
 static int drop_neighbour(const struct node *n, struct plan *p, const struct neighbour *have)
 {
 	const struct nic_netdev *k = nic_netdev_of(p, have->ifindex);
@@ -83,7 +83,7 @@ static int drop_neighbour(const struct node *n, struct plan *p, const struct nei
 
 	if (have->protocol != OWN_PROTOCOL || (k && nic_netdev_is_hands_off(k)))
 		return 0;
-	/* Without a router for the moment, the one of before is as good as any. */
+	/* While there is no router, the previous gateway is as good as any. */
 	if (k && k->is_ra &&
 	    (!nic_netdev_gateway(n, k, AF_INET6, gateway) ||
 	     memcmp(have->address, gateway, 16) == 0))

@@ -4,7 +4,7 @@
 #include "in-use-plan.h"
 #include "steps.h"
 
-/* As the kernel spells it; files may have '-'. */
+/* Copies a module name as the kernel spells it; files may have '-'. */
 static void spell(const char *module, char *ret, size_t size)
 {
 	copy(ret, size, module);
@@ -86,7 +86,7 @@ static int plan_option(const struct node *n, struct plan *p, size_t i, const cha
 	return 0;
 }
 
-/* What an own file says and nobody asks for is in force all the same at the next load. */
+/* An option in a file of ours that is not wanted any more still applies at the next load. */
 static int hint_stale(const struct node *n, struct plan *p, size_t i, const char *module)
 {
 	const struct option *o = &n->options[i];
@@ -162,9 +162,9 @@ int plan_netns(const struct config *c, const struct node *n, const struct memory
 	a = plan_add(p, STEP_NETNS, VERB_SET_NETNS_MODE, CLASS_CHANGE, "");
 	if (!a)
 		return -ENOMEM;
-	/* Any namespace but the first one, also an empty one, and in both directions:
-	 * rdma_compatdev_set() in drivers/infiniband/core/device.c. Those without a name are not
-	 * seen: then the kernel says so. */
+	/* Any namespace but the first one forbids it, also an empty one, and in both directions:
+	 * rdma_compatdev_set() in drivers/infiniband/core/device.c. Namespaces without a name are
+	 * not seen: then the kernel refuses. */
 	if (n->n_netnses > 0) {
 		a->class = CLASS_NEEDS_REBOOT;
 		a->reason = REASON_NETNS_BUSY;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Option: who else sets the options of our modules, and to what? And what is to become of files of
- * ours there. Pure.
+ * Option: which other sources set options of our modules, and to what; and what becomes of our own
+ * files there. Pure.
  *
- * What is loaded by this service gets its options last, and they win. What systemd-modules-load,
- * udev or an initramfs load gets what modprobe.d and the kernel command line say, in kmod's order.
+ * A module that this service loads gets the service's options last, and they win. A module that
+ * systemd-modules-load, udev or an initramfs loads gets those of modprobe.d and the kernel command
+ * line, in kmod's order.
  */
 #pragma once
 
@@ -12,9 +13,9 @@
 #include "../model/plan.h"
 
 /*
- * A refused VERB_SET_OPTION for each line that asks for something else than what is wanted, with
- * its file and line in the advice, also where a file of ours comes later and wins.
- * What a file of ours says and nothing asks for any more is a hint.
+ * Adds a refused VERB_SET_OPTION for each line with another value than the wanted one, with file
+ * and line in the advice, also where a file of ours comes later and wins. An option in a file of
+ * ours that is not wanted any more is a hint.
  * @refuses_smc: a line that loads smc is one of them.
  * Return: 0 or -ENOMEM.
  */

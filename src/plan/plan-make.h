@@ -53,11 +53,11 @@ void plan_forget_names(const struct config *c, const struct node *n, struct memo
 #define EXPLAIN_VFS_LEN 768
 
 /*
- * What is asked for the VFs of a PF, or of the PF of a VF, and what they are, as words for
- * "explain": which section counts, before which others that match as well, or that none does and
- * VFs are left as they are. EXPLAIN_VFS_LEN is room enough.
+ * Describes the wanted and the present VFs of a PF, or of the PF of a VF, for "explain": which
+ * section counts, before which others that match as well, or that no section matches and VFs are
+ * left as they are. EXPLAIN_VFS_LEN is room enough.
  *
- * Return: the number that is asked for, -1: they are left alone.
+ * Return: the number of VFs that is asked for; -1: VFs are left alone.
  */
 int64_t plan_explain_vfs(const struct config *c, const struct node *n, const struct memory *memory,
 			 const struct pci *pci, char *ret, size_t size);

@@ -31,7 +31,7 @@ static bool has_lost_device(const struct plan *p, char *detail, size_t size)
 	return false;
 }
 
-/* One look is no proof, and without a memory of this boot this is the first one. */
+/* Is a device lost? One look is no proof, and without a memory of this boot it is the first. */
 static bool has_lost(const struct memory *memory, const struct plan *p, char *detail, size_t size)
 {
 	if (!*memory->last_hash) {
@@ -45,7 +45,7 @@ static bool has_lost(const struct memory *memory, const struct plan *p, char *de
 	return p->n_gone > 0;
 }
 
-/* Of devices that are meant to be exposed. "check" shows the rest. */
+/* Hints at findings about devices that are meant to be exposed. "check" shows the rest. */
 static int tell_findings(struct plan *p)
 {
 	int r = 0;
@@ -62,7 +62,7 @@ static bool has_text(const struct node *n, const struct plan *p)
 	return p->plugin && n->plugin_file && streq(n->plugin_file, p->plugin);
 }
 
-/* One that has the right text and no record is "written" once more, which records it. */
+/* A file that has the right text and no record is "written" once more, which records it. */
 static bool is_written(const struct node *n, const struct plan *p)
 {
 	return has_text(n, p) && !n->is_plugin_foreign;
@@ -87,7 +87,7 @@ static int plan_file(const struct config *c, const struct node *n, const struct 
 	if (is_written(n, p))
 		return 1;
 	/* Nothing is taken from a running plugin on the word of one look. Nor does a first file
-	 * have a lost device: it may be one that the plugin would not have exposed. */
+	 * have a lost device, which the plugin might not have exposed. */
 	if (n->plugin_file ? has_lost(memory, p, lost, sizeof(lost))
 			   : has_lost_device(p, lost, sizeof(lost)))
 		return write_later(p, CLASS_WAITING, path, REASON_DEVICE_LOST, lost);
@@ -104,7 +104,7 @@ static int plan_manifest(const struct config *c, const struct node *n, struct pl
 {
 	const char *path = c->plugin.manifest;
 
-	/* One pod at a time: the old one goes first. */
+	/* There is one pod at a time: the old pod goes first. */
 	if (!p->manifest || *n->old_manifest_path)
 		return 0;
 	if (n->manifest_file && !is_our_manifest(n->manifest_file))
@@ -135,7 +135,7 @@ int plan_old_pod(const struct config *c, const struct node *n, const struct memo
 
 /*
  * Each plugin has a socket for each of its resources. The kubelet knows a resource once, whoever
- * registered it last, so a socket too many is of a second plugin for the same name.
+ * registered it last, so an extra socket belongs to a second plugin for the same name.
  */
 static int hint_twice(const struct config *c, const struct node *n, struct plan *p)
 {
@@ -191,8 +191,7 @@ static int hint_missed(const struct config *c, const struct node *n, const struc
 	return r;
 }
 
-/* What an earlier configuration left: while the present one is malformed, nothing is known of it.
- */
+/* Removes files of an earlier configuration, unless the present one is malformed and so unknown. */
 static int end_old(const struct config *c, const struct node *n, struct plan *p)
 {
 	int r = 0;
@@ -206,7 +205,7 @@ static int end_old(const struct config *c, const struct node *n, struct plan *p)
 	return r;
 }
 
-/* Behind one that goes on, at the same PF. */
+/* Is an action at the same PF, or at a VF of it, still running? */
 static bool is_behind(const struct node *n, const struct memory *memory, const struct action *a)
 {
 	const struct pci *pci = node_pci(n, a->target);
@@ -223,8 +222,8 @@ static bool is_behind(const struct node *n, const struct memory *memory, const s
 	return false;
 }
 
-/* Will the node, not these files, be changed first? When the time is over a PF that takes longer
- * keeps nothing from the others. */
+/* Will the node, not these files, be changed first? Once the wait is over, a PF that takes longer
+ * holds up no other. */
 static bool is_changed_first(const struct node *n, const struct memory *memory,
 			     const struct plan *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Table: for each NIC a routing table of its own, and the rules that lead into it what has an
- * address of the NIC, or is bound to the NIC.
+ * Table: for each NIC a routing table of its own, and the rules that lead traffic into it that has
+ * an address of the NIC, or is bound to the NIC.
  *
  * Raw verbs look routes up with the GID's netdev as oif, RDMA-CM and TCP with the address as
  * source: it takes both rules, for without the second an unbound source misses the table, and
@@ -21,7 +21,7 @@
 
 static const int families[] = { AF_INET, AF_INET6 };
 
-/* What is to be there, collected before it is compared with what is. */
+/* The wanted routes and rules, collected before they are compared with the present ones. */
 struct tables {
 	struct route *routes; /* owned */
 	size_t n_routes;
@@ -61,7 +61,7 @@ static size_t count_rdma_nics(const struct node *n, const struct plan *p)
 	return found;
 }
 
-/* The one of main that counts for this very prefix; NULL: it has none. */
+/* The route of main that counts for this very prefix; NULL: main has none. */
 static const struct route *main_route(const struct node *n, int family, const uint8_t *dst,
 				      uint32_t prefix_len)
 {
@@ -78,7 +78,7 @@ static const struct route *main_route(const struct node *n, int family, const ui
 	return best;
 }
 
-/* For what is on the link, and for what is behind the gateway. */
+/* Does main pick this NIC, on its link and behind its gateway? */
 static bool is_picked_by_main(const struct node *n, const struct nic_netdev *k,
 			      const struct address *a)
 {
@@ -117,7 +117,7 @@ static bool is_same_key(const struct route *a, const struct route *b)
 	       a->metric == b->metric && memcmp(a->dst, b->dst, sizeof(a->dst)) == 0;
 }
 
-/* The first to have a destination has it. */
+/* Adds a route, unless the destination has one already. Return: the route, or NULL. */
 static struct route *add_route(struct tables *l, const struct nic_netdev *k, int family,
 			       const uint8_t *dst, uint32_t prefix_len)
 {
@@ -154,14 +154,13 @@ static int add_prefix(struct tables *l, const struct nic_netdev *k, const struct
 	t = add_route(l, k, a->family, prefix, a->prefix_len);
 	if (!t)
 		return -ENOMEM;
-	/* IPv6 refuses one that is tentative, and finds the right one by the netdev. */
+	/* IPv6 refuses a tentative source, and finds the right one by the netdev. */
 	if (a->family == AF_INET && (is_zero(t->src) || !(a->flags & IFA_F_SECONDARY)))
 		memcpy(t->src, a->local, sizeof(t->src));
 	return 0;
 }
 
-/* A default route needs its gateway on the link; that of IPv6 is there by its link-local address.
- */
+/* A default route needs its gateway on the link, where a link-local one of IPv6 always is. */
 static bool is_on_link(const struct tables *l, const struct nic_netdev *k, int family,
 		       const uint8_t *gateway)
 {
@@ -200,8 +199,9 @@ static int add_default(const struct node *n, struct tables *l, const struct nic_
 }
 
 /*
- * Is it a route of main by this netdev that its table gets as well? The kernel's own is made of an
- * address. One of IPv4 without a gateway that is of no link has a gateway of IPv6 (RTA_VIA).
+ * Is @t a route of main by this netdev that its table gets as well? The kernel makes its own routes
+ * from addresses. An IPv4 route without gateway and without link scope has a gateway of IPv6
+ * (RTA_VIA).
  */
 static bool is_copied(const struct nic_netdev *k, const struct route *t, int family)
 {
@@ -388,7 +388,7 @@ static int change_rule(struct plan *p, enum verb verb, const struct rule *rule)
 	return 0;
 }
 
-/* What is not known is no reason to take something away. */
+/* Is the wanted state of the NIC unknown? Then its routes and rules stay. */
 static bool is_left_alone(const struct plan *p, uint32_t ifindex)
 {
 	const struct nic_netdev *k = nic_netdev_of(p, ifindex);
@@ -396,7 +396,7 @@ static bool is_left_alone(const struct plan *p, uint32_t ifindex)
 	return k && nic_netdev_is_hands_off(k);
 }
 
-/* Ours that are not wanted; one that is there twice is wanted once. */
+/* Removes rules of ours that are not wanted; a rule that is there twice is wanted once. */
 static int remove_rules(const struct node *n, struct plan *p, const struct tables *want)
 {
 	for (size_t i = 0; i < n->n_rules; i++) {
@@ -423,7 +423,7 @@ static int remove_routes(const struct node *n, struct plan *p, const struct tabl
 
 		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, have->ifindex))
 			continue;
-		/* One that differs is replaced in its place. */
+		/* A route that differs is replaced in its place. */
 		for (size_t k = 0; k < want->n_routes && !is_wanted_here; k++)
 			is_wanted_here = is_same_key(&want->routes[k], have);
 		if (!is_wanted_here && change_route(n, p, VERB_REMOVE_ROUTE, have) < 0)
@@ -434,7 +434,7 @@ static int remove_routes(const struct node *n, struct plan *p, const struct tabl
 
 /* --- does it hold? --- */
 
-/* Something on the link that is not this host itself. */
+/* Finds an address on the link that is not one of this host. */
 static void find_neighbour(const struct node *n, const struct route *t, uint8_t ret[static 16])
 {
 	const uint32_t bytes = ip_bits(t->family) / 8;
@@ -452,11 +452,11 @@ static void find_neighbour(const struct node *n, const struct route *t, uint8_t 
 	}
 }
 
-/* A destination that the table of this rule has a route for. */
+/* Finds a destination that the table of this rule has a route for. */
 static bool find_destination(const struct node *n, const struct tables *want,
 			     const struct rule *rule, uint8_t ret[static 16])
 {
-	/* RFC 5737 and 3849: in nobody's network, so by default. */
+	/* RFC 5737 and 3849: addresses of no network, so the default route has them. */
 	struct route nobodys = { .family = rule->family, .dst = { 0x20, 0x01, 0x0d, 0xb8 } };
 	const struct route *best = NULL;
 
@@ -504,7 +504,7 @@ static int tell_overruled(const struct node *n, struct plan *p, const struct loo
 					   : "another netdev");
 }
 
-/* What is in place is asked about; the answer, when there is one, has to be the NIC. */
+/* Asks for a lookup by each rule that is in place; the answer has to be the NIC. */
 static int check_rules(const struct node *n, struct plan *p, const struct tables *want)
 {
 	for (size_t i = 0; i < want->n_rules; i++) {
@@ -527,7 +527,7 @@ static int check_rules(const struct node *n, struct plan *p, const struct tables
 	return 0;
 }
 
-/* Routes are there before the rules that lead to them, and go after them. */
+/* Routes are added before the rules that lead to them; ours are removed after those. */
 static int plan_difference(const struct node *n, struct plan *p, const struct tables *want)
 {
 	const size_t n_before = p->n_actions;

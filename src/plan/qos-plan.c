@@ -13,7 +13,7 @@
 
 #define N_SUBJECTS (QOS_DSCP_LEN + 2) /* of set-dcb: trust, pfc, ets, and a DSCP each */
 
-/* What is asked for of one port and not there. */
+/* A setting that is asked for of one port and that the port does not have. */
 struct wish {
 	char subject[16], from[QOS_ETS_LEN], to[QOS_ETS_LEN];
 };
@@ -49,7 +49,7 @@ static void want_dscp(const struct dcb *d, unsigned dscp, char priority, struct 
 	want(d, subject, priority == '-' ? "none" : to, w);
 }
 
-/* What "trust dscp" sets as a whole, and "trust pcp" may take away as a whole. */
+/* Is it the map that "trust dscp" sets as a whole? "trust pcp" may remove it as a whole. */
 static bool is_plain_map(const struct dcb *d)
 {
 	for (unsigned i = 0; i < QOS_DSCP_LEN - 1; i++)
@@ -58,8 +58,8 @@ static bool is_plain_map(const struct dcb *d)
 	return true;
 }
 
-/* DSCP= gives an empty map its entries. A map of another program goes entry by entry, so that each
- * comes back. */
+/* DSCP= gives an empty map its entries. A map of another program is removed by entries, so that
+ * each can be restored. */
 static void want_map(const struct config *c, const struct dcb *d, struct wishes *w)
 {
 	const bool is_pcp = c->qos.trust == TRUST_MODE_PCP;
@@ -174,7 +174,7 @@ static int plan_defaults(const struct config *c, const struct node *n, struct pl
 	return r;
 }
 
-/* iWARP has neither. */
+/* Does the device have defaults of rdma_cm? iWARP has none. */
 static bool has_defaults(const struct node *n, const struct device *d)
 {
 	return d->ibdev && !d->is_in_pod && streq(d->ibdev->node_type, "CA") &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Revert: what takes back what was set in the kernel in this boot. Pure, and without a
- * configuration: routes and rules of ours are known by their protocol, files for others by what is
- * recorded of them, all else by the ledger.
+ * Revert: takes back the settings that were made in the kernel in this boot. Pure, and without a
+ * configuration: routes and rules of ours are known by their protocol, files for others by their
+ * records, all else by the ledger.
  */
 #pragma once
 
@@ -10,10 +10,10 @@
 
 /**
  * plan_revert() - list the steps back
- * @with_vfs: VFs that were made in this boot as well, where nobody uses them
+ * @with_vfs: also VFs that were made in this boot, where no program uses them
  * @ret:      release with plan_done()
  *
- * What another program has changed since is left as it is. VFs in use are refused.
+ * Settings that another program has changed since then are left alone. VFs in use are refused.
  *
  * Return: 0, or -ENOMEM.
  */

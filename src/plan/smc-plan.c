@@ -53,7 +53,7 @@ static int want_entries(const struct node *n, const struct memory *memory, struc
 	struct pnet_wish w;
 	struct action *a;
 
-	/* What comes back from a pod gets its MAC first, which the PNETID is made of. */
+	/* A netdev that comes back from a pod gets its MAC first, which the PNETID is made of. */
 	if (d->is_changed || !pnet_wish(memory, d->pci->address, d->netdev, d->ibdev, &w))
 		return 0;
 	for (size_t i = 0; i < n->n_pnets && !wrong; i++)
@@ -103,7 +103,7 @@ static bool is_refused_by_smc(const struct node *n, const struct device *d)
 	       !takes_iwarp(n->kernel);
 }
 
-/* yes is not done; auto does without, and says so. */
+/* yes is impossible; auto does without SMC, and hints at it. */
 static int tell_iwarp(const struct config *c, const struct node *n, struct plan *p,
 		      const struct device *d)
 {
@@ -120,7 +120,7 @@ static int want_table(const struct config *c, const struct node *n, const struct
 	int r = 0;
 
 	if (!module_is_in_kernel(m)) {
-		/* For auto, where there is none the node is ready without. */
+		/* With auto, a node without the module is ready all the same. */
 		return c->smc.enable == SMC_YES || (m && m->state == MODULE_AVAILABLE)
 			       ? plan_want_module(n, p, SMC_MODULE, STEP_SMC)
 			       : plan_add_hint(p, REASON_SMC_ABSENT, SMC_MODULE, "%s",
@@ -153,7 +153,7 @@ int plan_smc(const struct config *c, const struct node *n, const struct memory *
 		return refuse(p, REASON_SMC_WITH_OFED);
 	if (has_erdma(p) && mode == DRIVER_MODE_COMPAT)
 		return refuse(p, REASON_SMC_WITH_COMPAT);
-	/* The driver is to be reloaded in another mode: the next look finds devices of that. */
+	/* The driver is to be reloaded in another mode: the next look finds its devices. */
 	if (has_erdma(p) && module_options_is_compat(n))
 		return 0;
 	return want_table(c, n, memory, p);

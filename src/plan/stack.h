@@ -3,11 +3,11 @@
  * Stack: is a driver the kernel's own, a vendor's, or of an OFED or DOCA stack? For plan/ only,
  * pure.
  *
- * Of a module that is loaded its taint decides; of one that is not, or whose taint cannot be read,
- * what its file says (intree), and where nobody read the file, where it lies. A version alone
- * proves nothing: drivers of the kernel have one too. OFED and DOCA bring an RDMA core of their
- * own, and mlx_compat below it. Source: kernel/module/main.c (TAINT_OOT_MODULE), mlnx-ofed-kernel's
- * compat module.
+ * The taint of a loaded module decides; for a module that is not loaded, or whose taint cannot be
+ * read, its file does (intree), and if the file was not read, its folder. A version alone proves
+ * nothing: drivers of the kernel have one too. OFED and DOCA bring an RDMA core of their own, and
+ * mlx_compat below it. Source: kernel/module/main.c (TAINT_OOT_MODULE), mlnx-ofed-kernel's compat
+ * module.
  */
 #pragma once
 

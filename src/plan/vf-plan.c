@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vf: how many VFs each PF is to have, and the way there. What forbids it is vf-precheck.h, what
- * becomes of VFs then plan/vf-setup.c.
+ * Vf: how many VFs each PF is to have, and the way there. vf-precheck.h has what forbids it,
+ * plan/vf-setup.c the setup of the VFs.
  */
 #include "cause.h"
 #include "guard.h"
@@ -63,7 +63,7 @@ static bool is_staged(const struct node *n, const struct device *d)
 		return true;
 	if (d->config->trust != TRUST_KEEP && !(missing & VF_SETTING_TRUST))
 		return true;
-	return is_ib && !(missing & VF_SETTING_LINK); /* theirs is down until it is set */
+	return is_ib && !(missing & VF_SETTING_LINK); /* the link of a VF is down until it is set */
 }
 
 bool plan_makes_unbound_vfs(const struct node *n, const struct device *pf)
@@ -89,8 +89,8 @@ static int add_changes(const struct node *n, const struct memory *memory, struct
 {
 	const struct pci *pf = d->pci;
 
-	/* What was tried and is not so has failed. Fewer than asked for are better than none: they
-	 * are not removed for another try. */
+	/* A number that was tried and is not there has failed. Fewer VFs than asked for are better
+	 * than none: they are not removed for another try. */
 	if (attempts_find_number(memory->tried, VERB_SET_NUM_VFS, pf->address, want))
 		return add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, want) ? 0
 										       : -ENOMEM;
@@ -169,7 +169,7 @@ static enum reason judge(const struct node *n, const struct memory *memory, cons
 		return REASON_PF_IN_USE;
 	}
 	*ret = CLASS_WAITING;
-	/* Those that are made now would never get GUIDs by which others could reach them. */
+	/* Without ib_ipoib on the PF new VFs would get no GUIDs, and be unreachable. */
 	if (want > 0 && identity_lacks_ipoib(n, d)) {
 		snprintf(detail, size, "%s is %s", IPOIB_MODULE,
 			 module_is_in_kernel(node_module(n, IPOIB_MODULE)) ? "loaded"
@@ -180,7 +180,7 @@ static enum reason judge(const struct node *n, const struct memory *memory, cons
 	return REASON_NONE;
 }
 
-/* A change that was tried and is not so has failed, and keeps no other NIC. */
+/* A change that was tried without effect has failed, and holds up no other NIC. */
 static bool wants_change(const struct memory *memory, const struct device *d)
 {
 	const uint32_t want = wish_of(d);
@@ -206,7 +206,7 @@ void plan_put_off(const struct node *n, const struct memory *memory, struct plan
 		for (size_t k = 0; k < p->n_devices; k++) {
 			struct device *d = &p->devices[k];
 
-			/* A NIC that the node needs is left as it is. One without VFs, beside one
+			/* A NIC that the node needs is left as it is. A NIC without VFs, beside one
 			 * that has them, is in the middle of its change, or has just come. */
 			if (d->wanted_vfs == UINT32_MAX || d->config != by->config ||
 			    (d->pci->num_vfs == 0 && wish_of(d) > 0 && by->pci->num_vfs > 0))
@@ -229,7 +229,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 	struct action *a;
 
 	running = attempts_changing_vfs(memory->tried, d->pci->address);
-	if (running) { /* how many there are its end tells */
+	if (running) { /* its end tells how many VFs there are */
 		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, d->pci->address);
 		if (a)
 			*a = *running;

@@ -44,7 +44,7 @@ static bool has_foreign_port(const struct node *n, const struct pci *pf, const s
 		   nd->master == bond->ifindex && !is_same_card(pf->address, nd->pci));
 }
 
-/* Of a bond that is not there yet neither the mode nor the other ports are known. */
+/* Is the PF a port of a LAG? Mode and ports of a bond that is not there yet are unknown. */
 static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail, size_t size)
 {
 	const struct netdev *nd = node_netdev_of(n, pf->address), *bond;
@@ -73,7 +73,7 @@ static bool may_join_lag(const struct plan *p, const struct memory *memory, cons
 	return true;
 }
 
-/* VFs of one port forbid the LAG of all. With switchdev both go together. */
+/* VFs of one port forbid the LAG of all its ports, except with switchdev. */
 static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, size_t size)
 {
 	if (!quirk_has(pf, QUIRK_ROCE_LAG) || streq(pf->eswitch, "switchdev"))

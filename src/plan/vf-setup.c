@@ -11,7 +11,7 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 
-/* One VF of ours with what its PF's driver tells of it. */
+/* A VF of ours, with what the driver of its PF reports of it. */
 struct vf {
 	const struct graph *graph; /* of the plan */
 	const struct device *pf, *device;
@@ -19,7 +19,7 @@ struct vf {
 	const char *seed;           /* of its identity; "": none */
 };
 
-/* By another program: what this service switched off for a moment does not count. */
+/* Has another program switched it off? That this service did so for a moment does not count. */
 static bool has_autoprobe_off(const struct pci *pf)
 {
 	return pf->has_autoprobe && !pf->autoprobe && !pf->is_switched;
@@ -45,7 +45,7 @@ static struct action *add_setting(struct plan *p, const struct vf *v, enum verb 
 	return a;
 }
 
-/* Bound, but before any pod got it, and without a user now. */
+/* Is the VF bound, not used by a pod before, and without a user now? */
 static bool is_idle(const struct memory *memory, const struct vf *v)
 {
 	const struct device *d = v->device;
@@ -123,7 +123,7 @@ static int want_guids(const struct node *n, const struct memory *memory, struct 
 	return r < 0 ? r : identity_give(p, v->device->pci, port);
 }
 
-/* Some drivers reset a VF for it: i40e_ndo_set_vf_trust(). So not while a process uses it. */
+/* Some drivers reset a VF to set trust: i40e_ndo_set_vf_trust(). So not while a process uses it. */
 static int want_trust(const struct node *n _unused_, const struct memory *memory, struct plan *p,
 		      const struct vf *v)
 {
@@ -176,7 +176,7 @@ static int want_settings(const struct node *n, const struct memory *memory, stru
 {
 	int r;
 
-	/* They go over the network device of the PF. */
+	/* The settings go over the network device of the PF. */
 	if (!v->info || !v->pf->netdev || is_held(memory, v->pf))
 		return 0;
 
@@ -212,7 +212,7 @@ static int restore_autoprobe(const struct node *n, const struct memory *memory, 
 
 /* --- drivers --- */
 
-/* By this plan, before anything is bound. */
+/* Does this plan load @module, before anything is bound? */
 static bool is_loading(const struct memory *memory, const struct plan *p, const char *module)
 {
 	const struct action *a = NULL;
@@ -243,17 +243,17 @@ static int want_binding(const struct node *n, const struct memory *memory, struc
 	const struct pci *pf = v->pf->pci, *vf = v->device->pci;
 	struct action *a;
 
-	/* The one that shows it has failed, and says so. */
+	/* On a held card only the bind that failed stays in the plan, to be reported. */
 	if (is_held(memory, v->pf) &&
 	    !attempts_find(memory->tried, VERB_BIND_DRIVER, vf->address, vf->module))
 		return 0;
 	if (vf->driver[0] || !vf->module[0] || has_autoprobe_off(pf) ||
 	    !is_loaded(memory, p, node_module(n, vf->module), pf))
 		return 0;
-	/* The next look finds the netdev through which it gets its GUIDs first. */
+	/* The next look finds the IPoIB netdev through which the VF gets its GUIDs first. */
 	if (identity_lacks_ipoib(n, v->pf) && is_loading(memory, p, IPOIB_MODULE))
 		return 0;
-	/* Without it none can be bound. */
+	/* Without autoprobe no VF can be bound. */
 	if (pf->is_switched && !pf->autoprobe &&
 	    attempts_find_number(memory->tried, VERB_SET_AUTOPROBE, pf->address, 1))
 		return 0;
@@ -287,8 +287,8 @@ static bool has_identity(const struct node *n, const struct vf *v)
 		       : !identity_is_unset_mac(n, v->device->pci, v->info);
 }
 
-/* By a driver that was bound before the PF had a MAC for it, or while the PF was down:
- * igbvf_probe(). That one would make up another until the PF is up. */
+/* Did its driver make up a MAC, as it was bound before the PF had one for it, or while the PF was
+ * down: igbvf_probe()? It would make up another one until the PF is up. */
 static bool has_made_up_mac(const struct vf *v)
 {
 	return v->device->netdev && v->device->netdev->is_random_mac && v->pf->netdev &&
@@ -302,7 +302,7 @@ static bool is_wrong(const struct node *n, const struct plan *p, const struct vf
 
 	if (d->ibdev && guid_is_zero(d->ibdev->node_guid) && has_identity(n, v))
 		return true;
-	/* The plan that set the MAC wants it; a look right before has to want it still. */
+	/* The plan that set the MAC wants the rebind; a look right before has to want it still. */
 	return d->reason == REASON_VF_IDENTITY ||
 	       (d->reason == REASON_NO_IBDEV && has_made_up_mac(v) &&
 		identity_is_other(n, p, d->pci, d->netdev, d->ibdev, detail, sizeof(detail)));
