@@ -74,7 +74,7 @@ static int read_holders(const struct fs *fs, struct module *m)
 		const size_t length = strlen(names.names[i]) + (n > 0);
 
 		if (n + length >= sizeof(m->holders))
-			break; /* enough to be told */
+			break; /* enough for a report */
 		if (n > 0)
 			m->holders[n] = ' ';
 		copy(m->holders + n + (n > 0), sizeof(m->holders) - n - (n > 0), names.names[i]);

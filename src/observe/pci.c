@@ -469,7 +469,7 @@ int observe_netdev_pci(const struct fs *fs, struct netdev *nd)
 	return 0;
 }
 
-/* Does udev tell of netdevs? A tree may have a part of its files. */
+/* Does udev have files of netdevs? A tree may have a part of its files. */
 static bool has_names(const struct fs *fs)
 {
 	uint32_t n = 0;

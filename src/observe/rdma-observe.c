@@ -187,7 +187,7 @@ static int list_live(struct os *d, struct node *n, struct ibdev **ret, size_t *r
 
 /*
  * Without a link mlx5_ib says 40 Gb/sec, whatever the card has: mlx5_query_port_roce() in
- * drivers/infiniband/hw/mlx5/main.c. A netdev that is not up tells nothing of its link.
+ * drivers/infiniband/hw/mlx5/main.c. A netdev that is not up does not show its link.
  */
 static void forget_rate(const struct node *n, struct ibdev *ib)
 {

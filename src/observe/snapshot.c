@@ -459,7 +459,7 @@ static void distribute(const struct extras *a, struct node *n)
 
 /* --- the order of what is in a list --- */
 
-#define ORDER "order" /* the place that an entry had, which is said in it */
+#define ORDER "order" /* key of an entry: its place in the list */
 #define TEXT  "text"  /* of an entry, while it is sorted; no list has such a key */
 
 static int number_entries(json_t *root)

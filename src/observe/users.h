@@ -6,16 +6,16 @@
  * no user of that kind is known by name. A look into the resources of the RDMA core adds:
  *
  * - USE_CONTEXT: the processes that have contexts, by kernels newer than 5.10, or PDs. Command and
- *   container are those of /proc/PID/comm and cgroup; where the kernel tells no pid, as of a
+ *   container are those of /proc/PID/comm and cgroup; where the kernel reports no pid, as of a
  *   process of another PID namespace or of a zombie, the owner is not known.
- * - USE_CM_ID: the processes that have connections, and those that listen on one address; who
- *   listens on all addresses does not count. QPs are not listed: the kernel asks the firmware for
- *   each, fill_res_qp_entry_query() in drivers/infiniband/core/nldev.c.
+ * - USE_CM_ID: the processes that have connections, and those that listen on one address; a process
+ *   that listens on all addresses does not count. QPs are not listed: the kernel asks the firmware
+ *   for each, fill_res_qp_entry_query() in drivers/infiniband/core/nldev.c.
  * - USE_KERNEL: PDs and cm_ids of the kernel, but not those that go with the device: of ib_core
  *   (GSI, SMI), of the driver itself, and one PD of ib_ipoib for each netdev of the function that
  *   is in this namespace.
  * - USE_MODULE: holders and references of loaded modules that drive a function here, and of erdma.
- *   Nothing is subtracted, for nothing tells whose reference it is.
+ *   Nothing is subtracted, for nothing shows whose a reference is.
  * - USE_UNKNOWN: PDs or cm_ids of an ibdev that cannot be listed; a loaded module whose references
  *   cannot be read.
  *
@@ -34,6 +34,6 @@ int users_add_modules(const struct fs *fs, struct node *n);
 /* Adds the holders of one kind of resource of one ibdev, as netlink listed them, to the users. */
 int users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
 		      const struct rdma_holder *holders, size_t n_holders, struct node *n);
-/* Adds what in_use_find() tells of each function, after all others; sets has_users. */
+/* Adds the users that in_use_find() finds, after all others; sets has_users. */
 int users_add_found(const struct fs *fs, struct node *n, const struct memory *memory);
 void users_sort(struct node *n);

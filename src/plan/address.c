@@ -68,7 +68,7 @@ static int drop_address(const struct memory *memory, struct plan *p, const struc
 
 static int tell_problem(struct plan *p, const struct nic_netdev *k)
 {
-	if (nic_netdev_is_hands_off(k)) /* plan_metadata() has told why */
+	if (nic_netdev_is_hands_off(k)) /* plan_metadata() has reported why */
 		return 0;
 	return plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_REFUSED, k->device->pci->address,
 			     k->problem, "%s%s%s", k->netdev->name, k->detail[0] ? ": " : "",

@@ -20,8 +20,8 @@
  *   plugged in, a driver bound, VFs made another time start from nothing, however often that is
  *   done. It is the ifindex where a netdev is meant, unless that was away (in a pod) meanwhile, the
  *   index of the RDMA device for SMC's table, with its name for rdma_cm, else that of struct pci.
- * VFs are of their PF: who sets their number to 0 undoes what was done to the PF, and the way
- * through zero counts as one change.
+ *   VFs are of their PF: setting their number to 0 undoes what was done to the PF, and the way
+ *   through zero counts as one change.
  * - The value is a hash of what is set: of the text of a file, of gateway, source and metric of a
  *   route. A new value does not count as a change that another program undid.
  *

@@ -61,7 +61,7 @@ static bool lacks(const struct cause_view *v, const struct netdev *nd, enum lack
 
 static const struct {
 	enum lack lack;
-	size_t netdev; /* the one that is named: its place in struct cause_view */
+	size_t netdev; /* place in struct cause_view of the netdev that is named */
 	const char *words, *advice;
 } causes[] = {
 	{ LACK_UP, offsetof(struct cause_view, own), "no link was asked for, %s is down",

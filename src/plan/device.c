@@ -219,7 +219,7 @@ static bool is_part_of_lag(const struct node *n, const struct pci *pci)
 			   strcmp(nd->pci, pci->address) < 0 && node_ibdev_of(n, nd->pci));
 }
 
-/* The GIDs of a bonded port are of the bond, also where netlink tells of its slave. */
+/* The GIDs of a bonded port are of the bond, also where netlink names its slave. */
 static bool is_gid_ready(const struct device *d, const struct port *port, bool is_ipv6)
 {
 	uint8_t bytes[16];

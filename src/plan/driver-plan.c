@@ -154,7 +154,7 @@ int plan_want_module(const struct node *n, struct plan *p, const char *name, enu
 	const struct module *m = node_module(n, name);
 
 	if (!m || module_is_in_kernel(m) || is_planned(p, VERB_LOAD_MODULE, name))
-		return 0; /* !m: a tree that does not tell of it */
+		return 0; /* !m: a tree does not describe it */
 	return add_load(n, p, name, step) ? 0 : -ENOMEM;
 }
 
@@ -162,7 +162,7 @@ int plan_want_module(const struct node *n, struct plan *p, const char *name, enu
 
 /* The options that eRDMA's driver gets, and those that it lacks. */
 struct erdma {
-	const struct module *module;    /* NULL: nobody looked, or there is none */
+	const struct module *module;    /* NULL: not looked at, or there is none */
 	char from[48], to[48];          /* options as text: those in force, those that are wanted */
 	const char *missing;            /* a parameter that the file on disk does not have */
 	const struct parameter *misfit; /* a parameter whose type cannot have the value */

@@ -18,7 +18,7 @@ struct back {
 	struct plan *p;
 	struct device *d;
 	bool is_used;  /* a process has its RDMA device open, and would notice */
-	bool is_quiet; /* nothing of it changed for SettleSec=, and no CNI plugin is at work */
+	bool is_quiet; /* the device did not change for SettleSec=, and no CNI plugin is at work */
 	bool differs;
 	bool is_pending;             /* and is not there yet for another reason than a failure */
 	char names[160];             /* of what differs */
@@ -242,7 +242,7 @@ static int hint(const struct config *c, struct back *b, uint64_t same_usec)
 			     b->names, who);
 }
 
-/* The netdev of @d is the one that was handed out, and the host has it. NULL: not so. */
+/* The memory of @d, if the host has the netdev that was handed out; else NULL. */
 static const struct device_memory *memory_of_out(const struct memory *memory,
 						 const struct device *d)
 {

@@ -112,8 +112,8 @@ static int tell_rate(struct plan *p, const struct device *d)
 			     lowest_rate(best) % 10 ? ".5" : "");
 }
 
-/* A GPU whose data crosses the link between processors to each managed NIC. Where NUMA nodes are
- * not told, as in many virtual machines, nothing is known. */
+/* A GPU whose data crosses the link between processors to each managed NIC. Nothing is reported
+ * where NUMA nodes are unknown, as in many virtual machines. */
 static int tell_gpu(struct plan *p, const struct pci *gpu)
 {
 	bool is_told = false;

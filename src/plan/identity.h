@@ -4,7 +4,7 @@
  *
  * They follow from what belongs to the card (its permanent MAC or node GUID) and from the index of
  * the VF, so that neither a reboot, a reinstallation, another name, nor what happens in other slots
- * changes them. Local bit set, group bit clear: nobody's hardware has them.
+ * changes them. Local bit set, group bit clear: no hardware has them.
  */
 #pragma once
 

@@ -63,7 +63,7 @@ static bool has_topology_policy(const struct config *c, const struct node *n)
 }
 
 /*
- * Devices are aligned by the topology manager, from what their plugin says of NUMA nodes. The
+ * Devices are aligned by the topology manager, by the NUMA nodes that their plugin reports. The
  * static CPU policy is one of its other hint providers, and does nothing to devices alone.
  * Source: pkg/kubelet/cm/topologymanager/scope.go, policy_none.go
  */

@@ -45,8 +45,9 @@ int plan_finish(const struct config *c, const struct node *n, const struct memor
 int plan_health(const struct node *n, const struct memory *memory, struct plan *p);
 
 /*
- * A NIC keeps the name that netdev: of its section matched it by. Drops the names of those whose
- * section has none now, before a plan is made with another configuration: another NIC may have it.
+ * A NIC keeps the name that netdev: of its section matched it by. Drops the names of NICs whose
+ * section has no netdev: now, before a plan is made with another configuration: another NIC may
+ * have it.
  */
 void plan_forget_names(const struct config *c, const struct node *n, struct memory *memory);
 

@@ -134,8 +134,8 @@ int plan_old_pod(const struct config *c, const struct node *n, const struct memo
 }
 
 /*
- * Each plugin has a socket for each of its resources. The kubelet knows a resource once, whoever
- * registered it last, so an extra socket belongs to a second plugin for the same name.
+ * Each plugin has a socket for each of its resources. The kubelet knows a resource once, by the
+ * plugin that registered it last, so an extra socket belongs to a second plugin for the same name.
  */
 static int hint_twice(const struct config *c, const struct node *n, struct plan *p)
 {

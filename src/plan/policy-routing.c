@@ -17,7 +17,7 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 
-#define DEFAULT_METRIC_IPV6 1024 /* IP6_RT_PRIO_USER: what the kernel makes of none */
+#define DEFAULT_METRIC_IPV6 1024 /* IP6_RT_PRIO_USER: the kernel's default */
 
 static const int families[] = { AF_INET, AF_INET6 };
 
@@ -527,7 +527,7 @@ static int check_rules(const struct node *n, struct plan *p, const struct tables
 	return 0;
 }
 
-/* Routes are added before the rules that lead to them; ours are removed after those. */
+/* Routes are added before the rules that lead to them, and removed after them. */
 static int plan_difference(const struct node *n, struct plan *p, const struct tables *want)
 {
 	const size_t n_before = p->n_actions;

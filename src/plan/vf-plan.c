@@ -110,7 +110,7 @@ static int add_changes(const struct node *n, const struct memory *memory, struct
 
 static uint32_t wish_of(const struct device *d)
 {
-	/* max of none is still a wish for VFs */
+	/* max is a wish for VFs, also where it means 0 */
 	return d->config->count == COUNT_MAX && d->config->mode == VF_MODE_SHARED_MULTI &&
 			       d->wanted_vfs == 0
 		       ? COUNT_MAX

@@ -308,7 +308,7 @@ static bool is_wrong(const struct node *n, const struct plan *p, const struct vf
 		identity_is_other(n, p, d->pci, d->netdev, d->ibdev, detail, sizeof(detail)));
 }
 
-/* Two looks, SettleSec= apart, have not seen its netdev, and nobody uses what is left of it. */
+/* Have two looks, SettleSec= apart, not seen the netdev of a VF that is without a user? */
 static bool is_left_orphan(const struct memory *memory, const struct vf *v)
 {
 	const struct device *d = v->device;
