@@ -8,7 +8,6 @@
 #define VDPA_FOLDER   "sys/bus/vdpa/devices"
 #define CLASS_BRIDGE  0x06
 #define CLASS_NETWORK 0x02
-#define NVIDIA_VENDOR 0x15b3 /* Mellanox */
 
 #define CLASS_INFINIBAND 0x0207
 #define MELLANOX         0x15b3
@@ -223,7 +222,7 @@ static bool is_never_bound(const struct memory *memory, const struct pci *pci)
 {
 	const struct device_memory *m = memory_device(memory, pci->address);
 
-	return pci->vendor == NVIDIA_VENDOR && pci->class >> 16 == CLASS_NETWORK &&
+	return pci->vendor == MELLANOX && pci->class >> 16 == CLASS_NETWORK &&
 	       !(m && (m->netdev[0] || m->ibdev[0]));
 }
 
