@@ -105,8 +105,8 @@ struct state_document {
 	const struct memory *memory;
 	const struct plan *plan;
 	uint32_t schema;
-	bool has_health, has_gpus, has_qos, has_smc, has_boots,
-		has_needs; /* keys that are absent otherwise */
+	bool has_health, has_gpus, has_qos, has_smc, has_boots, has_needs,
+		has_nics; /* keys that are absent otherwise */
 	/* of the plugin */
 	const char *plugin_path, *manifest;
 	bool is_written;
@@ -543,6 +543,37 @@ static json_t *make_needs(const void *item)
 	return output_needs(((const struct state_document *)item)->plan);
 }
 
+#define CLASS_NETWORK 0x02
+
+/* The physical functions that Match= could name: with an RDMA device, or NICs with SR-IOV. */
+static json_t *make_nics(const void *item)
+{
+	const struct node *n = ((const struct state_document *)item)->node;
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *f = &n->pcis[i];
+		const struct ibdev *ib = node_ibdev_of(n, f->address);
+		const struct netdev *nd = node_netdev_of(n, f->address);
+		char id[12];
+
+		if (f->physfn[0] || !(ib || (f->class >> 16 == CLASS_NETWORK && f->total_vfs > 0)))
+			continue;
+		snprintf(id, sizeof(id), "%04x:%04x", f->vendor, f->device);
+		if (json_array_append_new(
+			    list,
+			    json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:I}", "pci",
+				      document_text(f->address), "id", id, "driver",
+				      document_text(f->driver), "netdev",
+				      document_text(nd ? nd->name : ""), "ibdev",
+				      document_text(ib ? ib->name : ""), "rate",
+				      document_text(ib && ib->n_ports > 0 ? ib->ports[0].rate : ""),
+				      "total_vfs", (json_int_t)f->total_vfs)) < 0)
+			return NULL;
+	}
+	return TAKE(list);
+}
+
 static const struct field state_rows[] = {
 	NUMBER(struct state_document, "schema", schema),
 	VIA(FIELD_TEXT, struct state_document, node, "boot_id", boot_id),
@@ -558,6 +589,7 @@ static const struct field state_rows[] = {
 	PART("smc", smc_fields, .has = offsetof(struct state_document, has_smc)),
 	MADE("boots", make_boots, .has = offsetof(struct state_document, has_boots)),
 	MADE("needs", make_needs, .has = offsetof(struct state_document, has_needs)),
+	MADE("nics", make_nics, .has = offsetof(struct state_document, has_nics)),
 };
 static const struct fields state_fields = FIELDS(state_rows, struct state_document);
 
@@ -575,7 +607,8 @@ int output_state(const struct config *c, const struct node *n, const struct memo
 				    qos_is_set(c),
 				    c->smc.enable != SMC_NO || n->has_pnets,
 				    boots_telling(n, memory, &first) > 0,
-				    p->n_needs > 0 };
+				    p->n_needs > 0,
+				    p->n_devices == 0 };
 	json_auto_t *document = NULL;
 
 	if (fill_plugin(&s) < 0)

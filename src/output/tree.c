@@ -308,6 +308,27 @@ static void draw_row(const struct tree *t, const struct row *row)
 	fputc('\n', t->f);
 }
 
+/* Each NIC of a node that manages none, as Match= can name it, and the next command. */
+static void draw_nics(const struct tree *t)
+{
+	const json_t *nics = json_object_get(t->state, "nics");
+	char line[256];
+
+	fputs("No device of this node is managed.\n", t->f);
+	for (size_t i = 0; i < json_array_size(nics); i++) {
+		sheet_format(json_array_get(nics, i),
+			     "{pci}  {id}  [{driver}|no driver][  {netdev}][  {ibdev}|  no RDMA "
+			     "device][  {rate}][  {+total_vfs} VFs possible]",
+			     line, sizeof(line));
+		fprintf(t->f, "· %s\n", line);
+	}
+	if (json_array_size(nics) > 0)
+		fputs("\"rdma-provision presets\" lists what they can be used for, "
+		      "\"rdma-provision "
+		      "set --preset=NAME\" chooses.\n",
+		      t->f);
+}
+
 static void draw_rows(const struct tree *t)
 {
 	for (size_t i = 0; i < t->n_rows; i++) {
@@ -323,7 +344,7 @@ static void draw_rows(const struct tree *t)
 	}
 
 	if (t->n_rows == 0)
-		fputs("No device of this node is managed.\n", t->f);
+		draw_nics(t);
 }
 
 static void count(const json_t *devices, size_t *n, size_t *n_usable)
