@@ -138,30 +138,6 @@ int command_early(const struct command *cmd)
 	return r < 0 || early(&s.os, &s.config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-int command_plan(const struct command *cmd)
-{
-	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
-	_cleanup_(freep) char *text = NULL;
-	int r;
-
-	r = session_open(cmd, &s);
-	if (r < 0 || s.config.is_invalid)
-		return EXIT_FAILURE;
-
-	if (loop_plan(&s.os, &s.config, false, &n, &memory, &p) < 0)
-		return EXIT_FAILURE;
-	if (!cmd->config && loop_add_config_changed(&s.config, &memory, &p) < 0)
-		return EXIT_FAILURE;
-	r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
-	if (r < 0 || print(text) != EXIT_SUCCESS)
-		return EXIT_FAILURE;
-	status_tell_denied(&s.denied);
-	return p.n_actions > 0 ? EXIT_CODE_CHANGES : EXIT_SUCCESS;
-}
-
 /* With --json: the state as it was left. */
 static int print_state(const struct command *cmd, const struct fs *fs)
 {
@@ -515,6 +491,52 @@ static int choose_preset(struct os *d, struct preset_choice *ret, struct set_req
 	log_notice("--preset=auto: %s, for %s", ret->name, ret->why);
 	req->preset = ret->name;
 	return 0;
+}
+
+/* The session has the configuration that it would have with this preset. */
+static int try_preset(const struct command *cmd, struct session *ret)
+{
+	struct set_request req = { .is_trial = true, .with_preset = true, .preset = cmd->preset };
+	struct preset_choice choice = {};
+	struct set_result res = {};
+	int r;
+
+	if (cmd->config) {
+		log_error("--preset and --config: take one of them");
+		return -EINVAL;
+	}
+	r = open_doors(cmd, ret);
+	if (r >= 0 && streq(cmd->preset, "auto"))
+		r = choose_preset(&ret->os, &choice, &req);
+	if (r >= 0)
+		r = set_change(&ret->os.fs, &req, &res);
+	if (r >= 0)
+		ret->config = res.config;
+	return r;
+}
+
+int command_plan(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	_cleanup_(memory_done) struct memory memory = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	r = cmd->preset ? try_preset(cmd, &s) : session_open(cmd, &s);
+	if (r < 0 || s.config.is_invalid)
+		return EXIT_FAILURE;
+
+	if (loop_plan(&s.os, &s.config, false, &n, &memory, &p) < 0)
+		return EXIT_FAILURE;
+	if (!cmd->config && !cmd->preset && loop_add_config_changed(&s.config, &memory, &p) < 0)
+		return EXIT_FAILURE;
+	r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
+	if (r < 0 || print(text) != EXIT_SUCCESS)
+		return EXIT_FAILURE;
+	status_tell_denied(&s.denied);
+	return p.n_actions > 0 ? EXIT_CODE_CHANGES : EXIT_SUCCESS;
 }
 
 static int refuse(void *userdata, const struct config *c)

@@ -42,7 +42,8 @@ static const struct {
 	  command_early, TAKES_CONFIG,
 	  "Started by rdma-provision-early.service. Writes only below /run/modprobe.d.\n" },
 	{ "plan", "", "print the changes that apply would make, in order", command_plan,
-	  TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
+	  TAKES_ROOT | TAKES_CONFIG | TAKES_JSON | TAKES_PRESET,
+	  "With --preset=NAME: as if \"set --preset=NAME\" had linked it; nothing is written.\n"
 	  "Exit code: 0 nothing to do, 2 there is something, 1 error.\n" },
 	{ "apply", "", "make the changes, wait for the devices, and check the result",
 	  command_apply, TAKES_CONFIG | TAKES_JSON,
@@ -219,7 +220,8 @@ static const struct {
 	  "one line and exit code for node-problem-detector; no condition: of all of them",
 	  TAKES_NPD, optional_argument, 'n' },
 	{ "preset", "=NAME",
-	  "with set: link this preset, or \"auto\"; with unset, no name: remove the link",
+	  "with set: link this preset, or \"auto\"; with plan: try it; with unset, no name: remove "
+	  "the link",
 	  TAKES_PRESET, optional_argument, 'p' },
 	{ "debug", "", "log every value that is read and every change", 0, no_argument, 'd',
 	  FLAG(command.is_debug) },

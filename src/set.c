@@ -535,7 +535,7 @@ static int run(struct setting_change *c, struct set_result *ret)
 
 	is_same = is_same_as_before(c->fs, &config);
 	r = c->req->refuse && !is_same ? c->req->refuse(c->req->userdata, &config) : 0;
-	if (r >= 0)
+	if (r >= 0 && !c->req->is_trial)
 		r = write_all(c);
 	if (r < 0)
 		return r;
@@ -555,6 +555,8 @@ int set_change(const struct fs *fs, const struct set_request *req, struct set_re
 	_cleanup_(change_done) struct setting_change c = { .fs = fs, .req = req };
 	int fd, r;
 
+	if (req->is_trial)
+		return run(&c, ret);
 	fd = lock(fs);
 	if (fd < 0)
 		return fd;

@@ -15,7 +15,8 @@
 
 struct set_request {
 	bool is_unset;
-	char **keys; /* "SECTION.KEY=VALUE", or "SECTION.KEY" to unset */
+	bool is_trial; /* the configuration is made, and nothing is written */
+	char **keys;   /* "SECTION.KEY=VALUE", or "SECTION.KEY" to unset */
 	size_t n_keys;
 	bool with_preset;
 	const char *preset; /* its name; NULL with with_preset: remove the link */

@@ -325,7 +325,8 @@ static void draw_nics(const struct tree *t)
 	if (json_array_size(nics) > 0)
 		fputs("\"rdma-provision presets\" lists what they can be used for, "
 		      "\"rdma-provision "
-		      "set --preset=NAME\" chooses.\n",
+		      "plan --preset=NAME\" tries one, \"rdma-provision set --preset=NAME\" "
+		      "chooses.\n",
 		      t->f);
 }
 
