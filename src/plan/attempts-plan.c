@@ -231,8 +231,12 @@ static bool is_past(const struct node *n, const struct attempt *e)
 	       n->now_usec - e->last_usec > MAX(MINUTE_USEC, 2 * e->pause_usec);
 }
 
-/* With @is_new only probes stay: a request makes none due. Failures that count are in @tried. */
-static void forget(const struct node *n, struct memory *memory, bool is_new)
+/*
+ * Failures that count are in the attempts of the pass. Counts that are past, and with @is_new all
+ * but those of probes, which a request makes no more due, go with the next change that is counted:
+ * a pass without changes writes nothing.
+ */
+static void forget(const struct node *n, struct memory *memory, bool is_counting, bool is_new)
 {
 	size_t kept = 0;
 
@@ -240,8 +244,8 @@ static void forget(const struct node *n, struct memory *memory, bool is_new)
 	for (size_t i = 0; i < memory->n_attempts; i++) {
 		const struct attempt *e = &memory->attempts[i];
 
-		if (e->result < 0 || is_past(n, e) || is_of_gone(n, memory, e) ||
-		    (is_new && e->verb != VERB_PROBE_DRIVER))
+		if (e->result < 0 || is_of_gone(n, memory, e) ||
+		    (is_counting && (is_past(n, e) || (is_new && e->verb != VERB_PROBE_DRIVER))))
 			continue;
 		memory->attempts[kept++] = *e;
 		text_index_add(&memory->by_target, e->target);
@@ -317,9 +321,11 @@ static int note(const struct action *a, const struct node *n, struct memory *mem
 int plan_note_repeats(const struct config *c, const struct node *n, struct memory *memory)
 {
 	const struct attempts *tried = memory->tried;
+	const bool is_counting = ANY(a, tried->actions, tried->n_actions,
+				     a->is_done && a->result >= 0 && is_counted(a));
 	int r = 0;
 
-	forget(n, memory, tried->is_asked || !streq(memory->last_hash, c->hash));
+	forget(n, memory, is_counting, tried->is_asked || !streq(memory->last_hash, c->hash));
 	for (size_t i = 0; i < tried->n_actions && r >= 0; i++) {
 		const struct action *a = &tried->actions[i];
 
