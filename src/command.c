@@ -833,9 +833,8 @@ int command_wait(const struct command *cmd)
 	r = fs_open_root(NULL, &fs);
 	if (r >= 0 && manager_watch_open(UNIT, &w.watch) >= 0)
 		w.fd = manager_watch_fd(&w.watch);
-	/* The state of a service that has ended says nothing of the node as it is now. */
 	if (r >= 0)
-		r = may_get_ready(&w) ? wait_for_node(cmd, &w, &state) : -ESRCH;
+		r = wait_for_node(cmd, &w, &state);
 	if (r == -ETIMEDOUT) {
 		log_info("The node is not ready yet.");
 		tell_waiting(&w);

@@ -93,13 +93,13 @@ int wait_state(const struct fs *fs, const struct wait *w, enum node_state *ret)
 		r = wait_watch(inotify);
 		if (r < 0)
 			return r;
+		if (w->may_come && !w->may_come(w->userdata))
+			return -ESRCH;
 		r = wait_read_state(fs, ret);
 		if (r < 0 && r != -ENOENT && !w->may_come)
 			return r;
 		if (r >= 0 && (*ret == NODE_READY || (*ret != NODE_STARTING && !w->until_ready)))
 			return 0;
-		if (w->may_come && !w->may_come(w->userdata))
-			return r < 0 && r != -ENOENT ? r : -ESRCH;
 		r = wait_event(inotify, w, until, &tick);
 		if (r < 0)
 			return r;

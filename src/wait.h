@@ -16,8 +16,9 @@ int wait_read_state(const struct fs *fs, enum node_state *ret);
 struct wait {
 	uint64_t timeout_usec; /* UINT64_MAX: for ever */
 	bool until_ready;      /* a degraded node is waited for as well */
-	/* Asked before each wait whether another state than starting is still to be expected; then
-	 * a state that cannot be read is waited for as well. NULL: it always is. */
+	/* Asked before each look whether the service still makes a state: what one that has ended
+	 * left says nothing of the node as it is now. A state that cannot be read is waited for as
+	 * well. NULL: it is not asked, and such a state is an error. */
 	bool (*may_come)(void *userdata);
 	void (*on_tick)(void *userdata); /* each WAIT_TICK_USEC; NULL: never */
 	const int *fd; /* one that wakes it as well, or a negative number; NULL: none */

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 
+#define CLASS_NETWORK    0x02
 #define CLASS_DISPLAY    0x03
 #define CLASS_INFINIBAND 0x0207
 #define ERDMA_VENDOR     0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
@@ -416,6 +417,11 @@ bool pci_is_vf(const struct pci *pci)
 		((id >= 0x1014 && id <= 0x101e) || id == 0x1002 || id == 0x1004)) ||
 	       (pci->vendor == 0x8086 && (id == 0x1889 || id == 0x154c)) ||
 	       (pci->vendor == 0x19e5 && (id == 0xa22e || id == 0xa22f));
+}
+
+bool pci_is_network(const struct pci *pci)
+{
+	return pci->class >> 16 == CLASS_NETWORK;
 }
 
 bool pci_is_gpu(const struct pci *pci)

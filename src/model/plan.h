@@ -148,6 +148,8 @@ struct lint {
 		char resource[RESOURCE_LEN];
 	} *exposed; /* owned; in the order of the file, then of the addresses */
 	size_t n_exposed;
+	size_t n_withheld; /* devices that are handed out and usable, and that it would not expose
+			    */
 	/* Why a device is out that was meant to be in, or in that was not. The target is a PCI
 	 * address or a resource. */
 	struct diagnostic *findings; /* owned */

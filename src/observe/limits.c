@@ -6,7 +6,6 @@
 #include "snapshot.h"
 
 #define DEVICES         "sys/bus/pci/devices"
-#define CLASS_NETWORK   0x02
 #define MAX_WIDTH       32
 #define MAX_SPEED       1000 /* GT/s: far above any generation */
 #define MAX_PIDS_BYTES  ((size_t)64 * 1024)
@@ -328,8 +327,7 @@ static int observe_memlocks(const struct fs *fs, struct node *n)
 
 static bool is_nic(const struct node *n, const struct pci *pci)
 {
-	return !pci->physfn[0] &&
-	       (pci->class >> 16 == CLASS_NETWORK || node_ibdev_of(n, pci->address));
+	return !pci->physfn[0] && (pci_is_network(pci) || node_ibdev_of(n, pci->address));
 }
 
 void observe_pcie(const struct fs *fs, const struct questions *q, struct node *n)

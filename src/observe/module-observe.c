@@ -6,7 +6,6 @@
 #include "blacklist.h"
 #include "cmdline.h"
 
-#define CLASS_NETWORK     0x02
 #define MODULE_BLACKLIST  "module_blacklist="
 #define MODULE_BLACKLIST2 "module-blacklist="
 
@@ -21,8 +20,8 @@ static const char *const other_modules[] = {
 
 static bool is_nic(const struct node *n, const struct pci *pci)
 {
-	return pci->class >> 16 == CLASS_NETWORK || pci->has_sriov || pci->physfn[0] ||
-	       pci_is_erdma(pci) || node_ibdev_of(n, pci->address);
+	return pci_is_network(pci) || pci->has_sriov || pci->physfn[0] || pci_is_erdma(pci) ||
+	       node_ibdev_of(n, pci->address);
 }
 
 /* Copies a module name as the kernel spells it. */

@@ -4,10 +4,9 @@
 #include <ctype.h>
 #include <fcntl.h>
 
-#define FOLDER        "sys/bus/pci/devices"
-#define VDPA_FOLDER   "sys/bus/vdpa/devices"
-#define CLASS_BRIDGE  0x06
-#define CLASS_NETWORK 0x02
+#define FOLDER       "sys/bus/pci/devices"
+#define VDPA_FOLDER  "sys/bus/vdpa/devices"
+#define CLASS_BRIDGE 0x06
 
 #define CLASS_INFINIBAND 0x0207
 #define MELLANOX         0x15b3
@@ -222,7 +221,7 @@ static bool is_never_bound(const struct memory *memory, const struct pci *pci)
 {
 	const struct device_memory *m = memory_device(memory, pci->address);
 
-	return pci->vendor == MELLANOX && pci->class >> 16 == CLASS_NETWORK &&
+	return pci->vendor == MELLANOX && pci_is_network(pci) &&
 	       !(m && (m->netdev[0] || m->ibdev[0]));
 }
 
@@ -327,8 +326,7 @@ static void read_root_port(const struct fs *fs, struct pci *pci)
 	char target[512], *port;
 	size_t len;
 
-	if (pci->physfn[0] ||
-	    (!pci_is_gpu(pci) && pci->class >> 16 != CLASS_NETWORK && !pci_is_erdma(pci)))
+	if (pci->physfn[0] || (!pci_is_gpu(pci) && !pci_is_network(pci) && !pci_is_erdma(pci)))
 		return;
 	if (fs_read_link(fs, FS_PATH(FOLDER "/%s", pci->address), target, sizeof(target)) < 0)
 		return;

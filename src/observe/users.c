@@ -178,7 +178,7 @@ static bool has_user(const struct node *n, const struct user *other)
 /* A disk has no netdev either, and in_use_find() is not asked about it. */
 static bool is_network(const struct node *n, const struct pci *pci)
 {
-	return pci->class >> 16 == 0x02 || pci_is_erdma(pci) || node_ibdev_of(n, pci->address);
+	return pci_is_network(pci) || pci_is_erdma(pci) || node_ibdev_of(n, pci->address);
 }
 
 int users_add_found(const struct fs *fs, struct node *n, const struct memory *memory)

@@ -13,6 +13,7 @@
 
 #define VALUE_MAX 65536 /* XATTR_SIZE_MAX and XATTR_LIST_MAX of linux/limits.h */
 #define ACL       "system.posix_acl_access"
+#define NOT_KNOWN "%s: whether another program has it open for writing is not known here"
 
 void target_done(struct target *t)
 {
@@ -238,7 +239,8 @@ static bool is_at_rest_for_all(const struct target *t)
 
 	if (!is_at_rest(t, t->temporary, &now))
 		return false;
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
+		log_notice(NOT_KNOWN, t->path);
 	return is_at_rest(t, t->temporary, &now);
 }
 
@@ -292,8 +294,7 @@ static int put(const struct target *t, bool is_removed)
 		return -errno;
 	r = move(t, is_removed, false);
 	if (r == -EINVAL || !t->is_leased)
-		log_notice("%s: whether another program has it open for writing is not known here",
-			   t->path);
+		log_notice(NOT_KNOWN, t->path);
 	if (r < 0)
 		return r == -EINVAL ? move_plainly(t, is_removed) : r;
 

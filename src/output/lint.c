@@ -8,8 +8,6 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-#define CLASS_NETWORK 0x02
-
 struct linter {
 	const struct config *config;
 	const struct node *node;
@@ -175,7 +173,7 @@ static enum reason missing_node(const struct linter *l, const struct function *f
 /* The rules for a device, whatever the selectors say, in the plugin's order. */
 static enum reason broken_rule(const struct linter *l, const struct function *f)
 {
-	if (f->pci->class >> 16 != CLASS_NETWORK)
+	if (!pci_is_network(f->pci))
 		return REASON_PLUGIN_CLASS;
 	if (l->config->plugin.type == PLUGIN_SRIOV) {
 		if (has_default_route(l->node, f->pci))
@@ -218,7 +216,7 @@ static bool is_dropped_by_dranet(const struct linter *l, const struct function *
 
 static enum reason broken_dranet_rule(const struct linter *l, const struct function *f)
 {
-	if (f->pci->class >> 16 != CLASS_NETWORK && !f->ibdev)
+	if (!pci_is_network(f->pci) && !f->ibdev)
 		return REASON_PLUGIN_CLASS;
 	return is_dropped_by_dranet(l, f) ? REASON_PLUGIN_DEFAULT_ROUTE : REASON_NONE;
 }
@@ -227,7 +225,7 @@ static enum reason broken_dra_sriov_rule(const struct linter *l, const struct fu
 {
 	const struct pci *pf = node_pci(l->node, f->pci->physfn);
 
-	if (f->pci->class >> 16 != CLASS_NETWORK)
+	if (!pci_is_network(f->pci))
 		return REASON_PLUGIN_CLASS;
 	if (!pf)
 		return REASON_PLUGIN_VFS_ONLY;
@@ -476,6 +474,7 @@ static int find_missing(struct linter *l, bool *ret_later)
 			*ret_later = true;
 			continue;
 		}
+		l->lint->n_withheld += d->is_usable;
 		reason = l->config->plugin.type == PLUGIN_HCA      ? REASON_NO_IBDEV
 			 : plugin_has_file(l->config->plugin.type) ? broken_rule(l, &f)
 								   : broken_dra_rule(l, &f);

@@ -95,7 +95,11 @@ static int count_reason(struct reason_count **counts, size_t *n_counts, enum rea
 
 static int put_reasons(FILE *f, const struct config *c, const struct node *n, const struct plan *p)
 {
-	static const char *const severities[] = { "warning", "error", "none" };
+	static const char *const severities[] = {
+		[SEVERITY_WARNING] = "warning",
+		[SEVERITY_ERROR] = "error",
+		[SEVERITY_NONE] = "none",
+	};
 	_cleanup_(freep) struct reason_count *counts = NULL;
 	json_auto_t *reasons = output_reasons(c, p);
 	size_t n_counts = 0, i;

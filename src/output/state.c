@@ -543,8 +543,6 @@ static json_t *make_needs(const void *item)
 	return output_needs(((const struct state_document *)item)->plan);
 }
 
-#define CLASS_NETWORK 0x02
-
 /* The physical functions that Match= could name: with an RDMA device, or NICs with SR-IOV. */
 static json_t *make_nics(const void *item)
 {
@@ -557,7 +555,7 @@ static json_t *make_nics(const void *item)
 		const struct netdev *nd = node_netdev_of(n, f->address);
 		char id[12];
 
-		if (f->physfn[0] || !(ib || (f->class >> 16 == CLASS_NETWORK && f->total_vfs > 0)))
+		if (f->physfn[0] || !(ib || (pci_is_network(f) && f->total_vfs > 0)))
 			continue;
 		snprintf(id, sizeof(id), "%04x:%04x", f->vendor, f->device);
 		if (json_array_append_new(

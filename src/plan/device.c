@@ -18,8 +18,6 @@
 #include <linux/if_link.h>
 #include <sys/socket.h>
 
-#define CLASS_NETWORK 0x02
-
 static const struct netdev *netdev_of(const struct node *n, const struct pci *pci)
 {
 	const struct netdev *nd = node_netdev_of(n, pci->address);
@@ -177,7 +175,7 @@ static bool is_nic(const struct node *n, const struct pci *pci)
 		return false;
 	if (node_ibdev_of(n, pci->address) || pci_is_erdma(pci))
 		return true;
-	return pci->class >> 16 == CLASS_NETWORK && !is_netdev_of_erdma(n, pci);
+	return pci_is_network(pci) && !is_netdev_of_erdma(n, pci);
 }
 
 const struct device_config *plan_section_of(const struct config *c, const struct node *n,

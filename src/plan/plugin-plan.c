@@ -238,34 +238,28 @@ static bool has_excluded(const struct plan *p)
 	return ANY(d, p->devices, p->n_devices, d->is_excluded);
 }
 
-static bool is_exposed(const struct plan *p, const struct device *d)
-{
-	for (size_t i = 0; i < p->lint.n_exposed; i++)
-		if (streq(p->lint.exposed[i].pci, d->pci->address))
-			return true;
-	return false;
-}
-
-/* A device that is usable and that the plugin does not expose is not handed out. Where the file
- * would have none at all, no finding tells it. */
+/* A usable device that the plugin does not expose is not handed out. Where the plugin would not
+ * start, or the file would have no device at all, that is all of them, and no finding names one. */
 static int judge_exposed(const struct config *c, bool is_changing, struct plan *p)
 {
+	const bool is_judged =
+		p->lint.refusal == REASON_NONE && (p->plugin || !plugin_has_file(c->plugin.type));
 	const struct device *first = NULL;
 	char detail[64];
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->n_devices && c->plugin.type != PLUGIN_NONE; i++) {
+	for (size_t i = 0; i < p->n_devices && c->plugin.type != PLUGIN_NONE && !is_judged; i++) {
 		const struct device *d = &p->devices[i];
 
-		if (!d->is_handed_out || !d->is_usable || d->is_excluded || is_exposed(p, d))
+		if (!d->is_handed_out || !d->is_usable || d->is_excluded)
 			continue;
 		first = first ? first : d;
 		n++;
 	}
-	if (n == 0 || is_changing || p->state == NODE_STARTING)
+	if (n + p->lint.n_withheld == 0 || is_changing || p->state == NODE_STARTING)
 		return 0;
 	p->state = NODE_DEGRADED;
-	if (p->plugin || !plugin_has_file(c->plugin.type))
+	if (!first || p->plugin || !plugin_has_file(c->plugin.type))
 		return 0;
 	snprintf(detail, sizeof(detail), n > 1 ? "%s and %zu more" : "%s", first->pci->address,
 		 n - 1);
