@@ -386,10 +386,11 @@ static void tell_no_nic(const struct config *c)
 }
 
 /*
- * Prints the plan of a restart. An error is logged, and is no failure: the files are written; but
- * what cannot be printed is one. @ret_impossible: as output_impossible(). Return: an exit code.
+ * Prints the plan of a restart, or with @is_same only looks what of it is impossible. An error is
+ * logged, and is no failure: the files are written; but what cannot be printed is one.
+ * @ret_impossible: as output_impossible(). Return: an exit code.
  */
-static int tell_plan(const struct command *cmd, struct os *d, const struct config *c,
+static int tell_plan(const struct command *cmd, struct os *d, const struct config *c, bool is_same,
 		     char **ret_impossible)
 {
 	_cleanup_(memory_done) struct memory memory = {};
@@ -398,24 +399,28 @@ static int tell_plan(const struct command *cmd, struct os *d, const struct confi
 	_cleanup_(freep) char *text = NULL;
 	int r = 0;
 
-	if (!os_has_node(&d->fs))
+	if (!os_has_node(&d->fs) && !is_same)
 		log_info("There is no node here to plan for: it takes effect when one boots");
-	else
+	else if (os_has_node(&d->fs))
 		r = loop_plan(d, c, false, &n, &memory, &p);
 	if (r >= 0 && os_has_node(&d->fs))
 		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
 	if (r < 0)
 		log_warning_errno(r, "What a restart would do is not known");
-	else if (os_has_node(&d->fs) && p.n_devices == 0)
+	else if (os_has_node(&d->fs) && p.n_devices == 0 && !is_same)
 		tell_no_nic(c);
 	if (!text)
 		return cmd->is_json ? print("null\n") : EXIT_SUCCESS;
+	if (output_impossible(&p, ret_impossible) < 0)
+		return EXIT_FAILURE;
+	if (is_same && !cmd->is_json)
+		return EXIT_SUCCESS;
 
 	if (p.n_actions > 0)
 		log_info("A restart would do this:");
 	r = print(text);
 	tell_reboot(&p);
-	return output_impossible(&p, ret_impossible) < 0 ? EXIT_FAILURE : r;
+	return r;
 }
 
 /* The kubelet's unit has other lines now: systemd reads them, and starts nothing. */
@@ -442,8 +447,7 @@ static int tell_change(const struct command *cmd, struct os *d, const struct set
 		log_info(is_written ? "Nothing to change on the node: the same values were in "
 				      "force before"
 				    : "Nothing to change");
-	if (!res->is_same || cmd->is_json)
-		r = tell_plan(cmd, d, &res->config, &impossible);
+	r = tell_plan(cmd, d, &res->config, res->is_same, &impossible);
 	if (is_written && observe_generated(&d->fs, &res->config) > 0)
 		reload_units();
 	if (!res->is_same && os_has_node(&d->fs))

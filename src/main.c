@@ -70,8 +70,8 @@ static const struct {
 	  "what\n"
 	  "it exposes when the plan is done, and now where that differs.\n"
 	  "With --json: {\"valid\": ..., \"problems\": [...], \"plugin\": {...}}.\n"
-	  "Exit code: 0 valid, 1 not, or the plugin would refuse its file or expose nothing; with\n"
-	  "--ready also 1 when no device is usable now.\n" },
+	  "Exit code: 0 valid, 1 not, or the plugin would refuse its file or expose nothing, or a\n"
+	  "change is impossible; with --ready also 1 when no device is usable now.\n" },
 	{ "manifest", "dra", "print the Kubernetes objects for a DRA driver on nodes like this one",
 	  command_manifest, TAKES_ROOT | TAKES_CONFIG,
 	  "A DeviceClass with the extended resource name, a ResourceClaimTemplate, and for\n"
@@ -90,9 +90,9 @@ static const struct {
 	  "node labels, the functions on the bus and the instance type. With --json: the document\n"
 	  "of \"plan --json\", null "
 	  "without a node.\n"
-	  "Exit code: 0 written, or nothing to change; 1 error, and nothing is written unless only "
-	  "the\n"
-	  "output failed.\n" },
+	  "Exit code: 0 written, or nothing to change; 1 error, and nothing is written unless "
+	  "only\n"
+	  "the output failed, or the last line says that a change is impossible on this node.\n" },
 	{ "presets", "", "list the presets, with the purpose of each", command_presets,
 	  TAKES_ROOT | TAKES_JSON,
 	  "\"*\" marks the preset that \"set --preset=NAME\" linked. With --json:\n"
