@@ -4,6 +4,7 @@
 #include "model/paths.h"
 #include "os/fs.h"
 #include "output/state.h"
+#include "report/report.h"
 
 /* Makes a new state, with the reason alone, where state.json is of another boot or missing. */
 static int make_degraded(const struct config *c, const char *boot_id, enum reason reason,
@@ -17,6 +18,19 @@ static int make_degraded(const struct config *c, const char *boot_id, enum reaso
 	COPY(n.boot_id, boot_id);
 	r = plan_add_hint(&p, reason, "", "%s", detail);
 	return r < 0 ? r : output_state(c, &n, &memory, &p, ret);
+}
+
+/* While the node was starting, nobody was told what it lacked. */
+static int tell_news(const char *before, const char *state)
+{
+	_cleanup_(freep) struct news *news = NULL;
+	const struct plan none = {};
+	size_t n = 0;
+	int r = output_news(before, state, &news, &n);
+
+	if (r >= 0)
+		report_news(&none, news, n);
+	return r;
 }
 
 int degrade(const struct config *c, enum reason reason, const char *detail)
@@ -43,5 +57,7 @@ int degrade(const struct config *c, enum reason reason, const char *detail)
 		return r;
 	/* The running pass may be writing its own state at this very moment. */
 	r = fs_replace(&fs, DEGRADED_PATH, state, strlen(state), 0644);
-	return r < 0 ? r : fs_rename(&fs, DEGRADED_PATH, STATE_PATH, false);
+	if (r >= 0)
+		r = fs_rename(&fs, DEGRADED_PATH, STATE_PATH, false);
+	return r < 0 ? r : tell_news(before, state);
 }

@@ -6,6 +6,7 @@
 #include "degrade.h"
 #include "load.h"
 #include "model/paths.h"
+#include "observe/process.h"
 #include "os/devlink.h"
 #include "os/events.h"
 #include "os/request.h"
@@ -358,7 +359,6 @@ static int degrade_late(struct watch *w)
 	if (r < 0)
 		log_error_errno(r, "The state cannot be written to /" STATE_PATH);
 	snprintf(text, sizeof(text), "degraded: ReadyTimeoutSec= is over, still %s", step);
-	log_warning("node: %s", text);
 	tell_status(w, text, 0);
 	return 0;
 }
@@ -796,7 +796,6 @@ static int listen_to_apply(struct watch *w)
 int service_run(const char *file)
 {
 	struct watch w = { .file = file, .fs = { .root = -EBADF }, .requests = -EBADF };
-	const uint64_t started_usec = now_usec();
 	int r;
 
 	r = fs_open_root(NULL, &w.fs);
@@ -805,7 +804,7 @@ int service_run(const char *file)
 	if (r >= 0)
 		r = read_config(&w);
 	if (r >= 0) {
-		schedule_start(&w.schedule, false, &w.config, started_usec);
+		schedule_start(&w.schedule, false, &w.config, process_started_usec(&w.fs));
 		r = run(&w);
 		close_watch(&w);
 	}

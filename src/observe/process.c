@@ -66,6 +66,20 @@ static int read_process(const struct fs *fs, const char *name, struct process *r
 	       parse_stat(stat, ret);
 }
 
+uint64_t process_started_usec(const struct fs *fs)
+{
+	const uint64_t now = now_usec(), tick_usec = USEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+	struct process p = {};
+	struct timespec ts;
+	uint64_t age_usec;
+
+	if (!read_process(fs, "self", &p) || clock_gettime(CLOCK_BOOTTIME, &ts) < 0)
+		return now;
+	age_usec = (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC -
+		   p.start * tick_usec;
+	return now - MIN(age_usec, now);
+}
+
 static int append_process(struct processes *list, const struct process *p)
 {
 	return ADD(list->items, list->n, *p);

@@ -30,6 +30,13 @@ int processes_list_named(const struct fs *fs, const char *command, struct proces
 void processes_done(struct processes *p);
 
 /*
+ * The instant of CLOCK_MONOTONIC at which this process was forked, which is before systemd made its
+ * sandbox and the loader read its libraries; the present one where /proc does not show it. Whole
+ * clock ticks (proc(5), starttime).
+ */
+uint64_t process_started_usec(const struct fs *fs);
+
+/*
  * Names a process that has each of these sockets, by /proc/PID/fd. A caller who may not look into
  * one process looks into none: that takes CAP_SYS_PTRACE, which a person has and the service not.
  */
