@@ -20,7 +20,7 @@ struct row {
 	const char *driver;
 	uint32_t class;
 	uint16_t device;
-	bool has_netdev, has_ibdev, has_gid, is_away, is_live, is_exclusive, is_copy;
+	bool has_netdev, has_ibdev, has_gid, is_away, is_live, is_exclusive, is_copy, is_of_vf;
 	size_t n_netnses;
 	enum module_state part; /* of mlx5_ib; _MODULE_STATE_N: not told */
 	enum reason expected;
@@ -32,6 +32,7 @@ struct row {
 #define SICK      .of = REASON_PF_SICK, .expected = REASON_PF_SICK, .detail = "before"
 #define NO_IBDEV  .of = REASON_NO_IBDEV, .expected = REASON_NO_IBDEV
 #define NO_GID    .of = REASON_NO_GID, .expected = REASON_NO_GID
+#define PORT_DOWN .of = REASON_PORT_DOWN, .expected = REASON_PORT_DOWN
 #define NO_SRIOV  .of = REASON_NO_SRIOV, .expected = REASON_NO_SRIOV, .detail = "before"
 #define AWAY      .expected = REASON_IN_NETNS
 #define ZERO_GUID .of = REASON_ZERO_GUID, .expected = REASON_ZERO_GUID, .detail = "before"
@@ -39,7 +40,7 @@ struct row {
 /* clang-format off */
 static const struct row rows[] = {
 	{ "nothing is seen", SICK, MLX5 },
-	{ "another reason", .of = REASON_PORT_DOWN, MLX5, .expected = REASON_PORT_DOWN,
+	{ "another reason", .of = REASON_NO_UVERBS, MLX5, .expected = REASON_NO_UVERBS,
 	  .detail = "before", .n_netnses = 1 },
 
 	{ "mlx5_ib is not loaded", .of = REASON_PF_SICK, MLX5_IB, .part = MODULE_AVAILABLE,
@@ -63,6 +64,13 @@ static const struct row rows[] = {
 	{ "an RDMA device", .of = REASON_NO_IBDEV, MLX5, .has_netdev = true, .n_netnses = 1,
 	  .is_exclusive = true, AWAY, .detail = "storage" },
 	{ "none leaves in mode shared", NO_IBDEV, MLX5, .has_netdev = true, .n_netnses = 1,
+	  .detail = "before" },
+
+	{ "the port of a function whose netdev is elsewhere", .of = REASON_PORT_DOWN, MLX5, .has_ibdev = true,
+	  .n_netnses = 1, AWAY, .detail = "network namespaces: storage" },
+	{ "the port of a VF whose PF's netdev is elsewhere", .of = REASON_PORT_DOWN, MLX5, .is_of_vf = true,
+	  .n_netnses = 1, AWAY, .detail = "of its physical function, network namespaces: storage" },
+	{ "a port that is down", PORT_DOWN, MLX5, .is_of_vf = true, .has_netdev = true,
 	  .detail = "before" },
 
 	{ "a driver of virtual machines", NO_IBDEV, .driver = "vfio-pci", .class = ETHERNET,
@@ -89,19 +97,21 @@ static const struct row rows[] = {
 
 static enum reason find(const struct row *row, char *detail, size_t size, const char **advice)
 {
-	struct pci pci = { .address = "0000:41:00.0",
-			   .vendor = 0x15b3,
-			   .device = row->device,
-			   .class = row->class,
-			   .is_away = row->is_away };
+	struct pci pcis[] = { { .address = "0000:41:00.0",
+				.vendor = 0x15b3,
+				.device = row->device,
+				.class = row->class,
+				.is_away = row->is_away },
+			      { .address = "0000:41:00.1", .physfn = "0000:41:00.0" } };
+	struct pci *pci = &pcis[0];
 	struct netdev nd = { .name = "eth1", .is_up = true };
 	struct gid gid = { .type = "RoCE v2" };
 	struct port port = { .number = 1, .gids = &gid, .n_gids = row->has_gid };
 	struct ibdev ib = { .name = "mlx5_0", .ports = &port, .n_ports = 1 };
 	struct module part = { .name = "mlx5_ib", .state = row->part };
 	struct netns netnses[] = { { .name = "storage" }, { .name = "web" } };
-	struct node n = { .pcis = &pci,
-			  .n_pcis = 1,
+	struct node n = { .pcis = pcis,
+			  .n_pcis = ELEMENTSOF(pcis),
 			  .netdevs = &nd,
 			  .n_netdevs = row->has_netdev,
 			  .ibdevs = &ib,
@@ -115,10 +125,10 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 			  .netns_mode =
 				  row->is_exclusive ? NETNS_MODE_EXCLUSIVE : NETNS_MODE_SHARED };
 
-	COPY(pci.driver, row->driver);
-	COPY(nd.pci, pci.address);
-	COPY(ib.pci, pci.address);
-	return cause_of_reason(&n, &pci, row->of, detail, size, advice);
+	COPY(pci->driver, row->driver);
+	COPY(nd.pci, pci->address);
+	COPY(ib.pci, pci->address);
+	return cause_of_reason(&n, &pcis[row->is_of_vf], row->of, detail, size, advice);
 }
 
 static void a_cause_is_told_only_when_it_is_seen(_unused_ void **state)

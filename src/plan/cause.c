@@ -145,6 +145,14 @@ static const char *namespace_of(const struct node *n, const struct pci *pci)
 	return n->n_netnses == 1 ? n->netnses[0].name : "\"ip netns\" or \"lsns -t net\" shows";
 }
 
+/* A netdev is down after it was moved, and no VF has a link then. */
+static const char *namespace_of_pf(const struct node *n, const struct pci *pci)
+{
+	const struct pci *pf = pci->physfn[0] ? node_pci(n, pci->physfn) : NULL;
+
+	return pf ? namespace_of(n, pf) : NULL;
+}
+
 static const char *driver_of_vm(const struct node *n _unused_, const struct pci *pci)
 {
 	return in_use_is_vfio(pci) ? pci->driver : NULL;
@@ -191,6 +199,9 @@ static const struct {
 } evidence[] = {
 	{ REASON_PF_SICK, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
 	{ REASON_PF_SICK, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of_pf,
+	  "of its physical function, network namespaces: %s", NULL },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, driver_of_vm, "it is bound to %s",
 	  "Leave the function out of Match=, or bind it to its own driver." },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
