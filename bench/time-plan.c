@@ -53,9 +53,16 @@ __attribute__((noinline)) static int plan_half(const struct config *c, struct no
 
 static int add_tried(struct attempts *tried, enum verb verb, const char *vf, const char *to)
 {
-	struct action a = { .step = STEP_VF, .verb = verb, .class = CLASS_CHANGE }, *last;
+	struct action a = { .step = STEP_VF,
+			    .verb = verb,
+			    .class = CLASS_CHANGE,
+			    .target = "",
+			    .subject = "",
+			    .detail = "",
+			    .error = "" },
+		      *last;
 
-	COPY(a.target, vf);
+	a.target = vf;
 	action_set(&a, "", to);
 	if (attempts_begin(tried, &a) < 0)
 		return -ENOMEM;

@@ -216,6 +216,8 @@ static int look_and_plan(struct progress *pr, struct node *ret_node, struct memo
 		r = settle_memory(pr, &n, &memory);
 	if (r >= 0)
 		r = ask_and_plan(pr, &n, &memory, &p);
+	if (r >= 0 && p.texts.is_short)
+		r = -ENOMEM;
 	if (r < 0)
 		return r;
 

@@ -365,7 +365,9 @@ static void no_escape_reaches_a_terminal_by_the_log(_unused_ void **state)
 	static const struct action change = { .verb = VERB_ADD_RULE,
 					      .target = "e\x1B]0;P\x07",
 					      .subject = "oif e\x1B[31m\xC2\x9Bm rdm\xC3\xA9",
-					      .is_done = true };
+					      .is_done = true,
+					      .detail = "",
+					      .error = "" };
 	const int out = dup(STDERR_FILENO);
 	char said[1024] = "";
 	int ends[2];

@@ -22,6 +22,7 @@
 #include "../src/observe/plugin-observe.h"
 #include "../src/os/build-id.h"
 #include "../src/os/memory-file.h"
+#include "action.h"
 #include "tree.h"
 
 /* A system without any module, that refuses every change. */
@@ -64,8 +65,10 @@ static int apply_plan(struct os *d, const struct node *n, const struct memory *m
 	_cleanup_(apply_done) struct apply ap = { .world = &world,
 						  .hooks = hooks,
 						  .grace_usec = UINT64_MAX / 2 };
-	int r = apply_some(&ap, n, memory, p);
+	int r;
 
+	complete_actions(p->actions, p->n_actions);
+	r = apply_some(&ap, n, memory, p);
 	while (apply_is_busy(&ap))
 		apply_wait(&ap, n, UINT64_MAX);
 	return r;
@@ -124,7 +127,11 @@ static void vfs_are_made_by_an_old_plan_only_after_another_look(void **state)
 	const struct node node = {};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct action a = { .verb = rows[i].verb, .target = "0000:41:00.0" };
+		struct action a = { .verb = rows[i].verb,
+				    .target = "0000:41:00.0",
+				    .subject = "",
+				    .detail = "",
+				    .error = "" };
 		struct plan p = { .actions = &a, .n_actions = 1 };
 		struct hearing h = { .answer = rows[i].answer };
 		const struct apply_hooks hooks = { on_start, on_end, recheck, &h };
@@ -137,6 +144,7 @@ static void vfs_are_made_by_an_old_plan_only_after_another_look(void **state)
 		n_times = 0;
 		world.now_usec = now_of_old_plan;
 		action_set(&a, "0", "1");
+		complete_actions(p.actions, p.n_actions);
 		assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 1);
 		assert_int_equal(h.n_asked, rows[i].n_asked);
 		assert_int_equal(a.result, rows[i].result);
@@ -169,7 +177,11 @@ static void what_takes_something_away_is_asked_about_right_before(void **state)
 	const struct node node = {};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct action a = { .verb = rows[i].verb, .target = "erdma" };
+		struct action a = { .verb = rows[i].verb,
+				    .target = "erdma",
+				    .subject = "",
+				    .detail = "",
+				    .error = "" };
 		struct plan p = { .actions = &a, .n_actions = 1 };
 		struct hearing h = { .answer = rows[i].answer };
 		const struct apply_hooks hooks = { on_start, on_end, recheck, &h };
@@ -203,7 +215,10 @@ static void the_way_back_is_looked_at_before_the_module_is_unloaded(void **state
 		struct action a = { .verb = VERB_RELOAD_MODULE,
 				    .target = "erdma",
 				    .text.from = "compat_mode=N",
-				    .text.to = "compat_mode=Y" };
+				    .text.to = "compat_mode=Y",
+				    .subject = "",
+				    .detail = "",
+				    .error = "" };
 		struct plan p = { .actions = &a, .n_actions = 1 };
 		struct os os = { .route = { .protocol = NETLINK_ROUTE },
 				 .rdma = { .protocol = NETLINK_RDMA } };
@@ -308,7 +323,11 @@ static void what_is_not_the_loaded_build_unloads_nothing(void **state _unused_)
 
 	make_file(&file, 7);
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct action a = { .verb = VERB_RELOAD_MODULE, .target = "erdma" };
+		struct action a = { .verb = VERB_RELOAD_MODULE,
+				    .target = "erdma",
+				    .subject = "",
+				    .detail = "",
+				    .error = "" };
 		struct plan p = { .actions = &a, .n_actions = 1 };
 		struct os os = { .route = { .protocol = NETLINK_ROUTE },
 				 .rdma = { .protocol = NETLINK_RDMA } };
@@ -429,7 +448,10 @@ static void nobody_has_to_ask(void **state)
 	struct place *place = *state;
 	struct action a = { .verb = VERB_SET_NUM_VFS,
 			    .target = "x",
-			    .number = { { true, 4 }, { true, 0 } } };
+			    .number = { { true, 4 }, { true, 0 } },
+			    .subject = "",
+			    .detail = "",
+			    .error = "" };
 	struct plan p = { .actions = &a, .n_actions = 1 };
 	const struct node node = {};
 	struct hearing h = {};
@@ -562,7 +584,7 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 	struct plan p = { .actions = actions, .n_actions = 3 };
 	struct plan next = { .actions = again, .n_actions = 2 };
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	struct action ended = {};
+	struct action ended = { .target = "", .subject = "", .detail = "", .error = "" };
 	const struct apply_hooks hooks = { note_nothing, keep_end, NULL, &ended };
 	const struct world world = live_world(&place->os);
 	struct apply ap = { .world = &world, .hooks = &hooks };
@@ -577,6 +599,7 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 	place->os.fs.is_live = true;
 
 	/* Another look is due, and what is of the node waits for all of this plan. */
+	complete_actions(p.actions, p.n_actions);
 	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 2);
 	assert_true(actions[0].is_running && !actions[0].is_done);
 	assert_true(actions[1].is_done && actions[1].result == 0);
@@ -585,9 +608,11 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 	assert_string_equal(apply_oldest(&ap)->target, "0000:51:00.0");
 
 	/* Of the next plan nothing is begun beside it in its lane, and the node goes on. */
+	complete_actions(next.actions, next.n_actions);
 	assert_int_equal(apply_some(&ap, &node, &no_memory, &next), 1);
 	assert_false(again[0].is_running || again[0].is_done);
 	assert_true(again[1].is_done);
+	complete_actions(next.actions, next.n_actions);
 	assert_int_equal(apply_some(&ap, &node, &no_memory, &next), 0);
 	apply_wait(&ap, &node, now_usec() + 20 * USEC_PER_MSEC);
 	assert_true(apply_is_busy(&ap));
@@ -654,15 +679,22 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 	assert_int_equal(pthread_atfork(NULL, NULL, wait_as_child), 0);
 
 	/* Another look is due when the second PF has nothing left. */
+	complete_actions(p.actions, p.n_actions);
 	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 2);
 	assert_true(actions[0].is_running && !actions[1].is_running && actions[2].is_done);
 	memcpy(again, actions, sizeof(again));
-	again[2] = (struct action){ STEP_VF, VERB_BIND_DRIVER, .target = "0000:62:00.2",
-				    .text.to = "mlx5_core" };
+	again[2] = (struct action){ STEP_VF,
+				    VERB_BIND_DRIVER,
+				    .target = "0000:62:00.2",
+				    .text.to = "mlx5_core",
+				    .subject = "",
+				    .detail = "",
+				    .error = "" };
 
 	/* With its plan the first VF is bound, and the one behind it is as well. */
 	assert_int_equal(write(ends[1], "", 1), 1);
 	ap.grace_usec = 60 * USEC_PER_SEC;
+	complete_actions(next.actions, next.n_actions);
 	assert_int_equal(apply_some(&ap, &node, &no_memory, &next), 2);
 	for (size_t i = 0; i < ELEMENTSOF(again); i++)
 		assert_true(again[i].is_done && !again[i].is_running && again[i].result == 0);
@@ -712,6 +744,7 @@ static void a_pf_that_waits_for_another_asks_for_no_look(void **state)
 	}
 	place->os.fs.is_live = true;
 	assert_int_equal(pipe(ends), 0);
+	complete_actions(p.actions, p.n_actions);
 	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 3);
 	assert_true(actions[0].is_done && actions[0].result == 0);
 	if (apply_is_busy(&ap))
@@ -815,7 +848,7 @@ static void assert_text(const struct place *place, const char *path, const char 
 static void run_verb(struct place *place, enum verb verb, const char *target, int result,
 		     const char *words)
 {
-	struct action a = { .verb = verb };
+	struct action a = { .verb = verb, .target = "", .subject = "", .detail = "", .error = "" };
 	struct plan p = { .actions = &a,
 			  .n_actions = 1,
 			  .plugin = (char *)"the file",
@@ -825,7 +858,7 @@ static void run_verb(struct place *place, enum verb verb, const char *target, in
 	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
 	const struct node node = {};
 
-	COPY(a.target, target);
+	a.target = target;
 	assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), 1);
 	if (a.result != result || !streq(a.error, words))
 		fail_msg("%s: %s (%s)", verb_name(verb), strerror(-a.result), a.error);
@@ -916,7 +949,7 @@ static void rules_are_read_while_links_come_up_and_before_there_are_vfs(void **s
 					actions[k].verb = v;
 			if (strchr("SL", rows[i].verbs[k]))
 				actions[k].step = STEP_LINK;
-			COPY(actions[k].target, "/rules");
+			actions[k].target = "/rules";
 			action_set(&actions[k], "0", "4");
 		}
 		assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p),
@@ -969,6 +1002,7 @@ static void no_look_is_due_when_rules_are_read(void **state)
 		_exit(fcntl(ap.lock, F_SETLK, &whole) < 0 || write(locked[1], "", 1) != 1 ||
 		      read(wishes[0], &byte, 1) != 1);
 	assert_int_equal(read(locked[0], &byte, 1), 1);
+	complete_actions(p.actions, p.n_actions);
 	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 2);
 	assert_true(actions[0].is_done && actions[1].is_done);
 	assert_false(apply_is_busy(&ap));
@@ -1099,7 +1133,10 @@ static void the_ledger_has_the_number_of_vfs_that_was_made(void **state)
 		struct ledger_entry noted = { .verb = "set-num-vfs", .target = "0000:41:00.0" };
 		struct action a = { .step = STEP_VF,
 				    .verb = VERB_SET_NUM_VFS,
-				    .target = "0000:41:00.0" };
+				    .target = "0000:41:00.0",
+				    .subject = "",
+				    .detail = "",
+				    .error = "" };
 		struct memory memory = { .ledger = &noted, .n_ledger = rows[i].before != NULL };
 		const struct node node = {};
 		struct plan p = { .actions = &a, .n_actions = 1 };
@@ -1135,7 +1172,10 @@ static void vfs_that_came_since_the_look_are_not_removed(void **state)
 	struct action a = { .step = STEP_VF,
 			    .verb = VERB_SET_NUM_VFS,
 			    .target = "0000:41:00.0",
-			    .number = { { true, 1 }, { true, 0 } } };
+			    .number = { { true, 1 }, { true, 0 } },
+			    .subject = "",
+			    .detail = "",
+			    .error = "" };
 	const struct node node = {};
 	struct plan p = { .actions = &a, .n_actions = 1 };
 	struct hearing h = {};

@@ -133,7 +133,7 @@ static struct action *want(struct plan *p, enum verb verb, const struct row *row
 	assert_non_null(a);
 	p->outputs[OUTPUT_NFD].path = "/run/nfd";
 	a->ifindex = row->ifindex;
-	COPY(a->subject, row->subject ? row->subject : "");
+	a->subject = row->subject ? row->subject : "";
 	action_set(a, "", row->to ? row->to : "");
 	return a;
 }
@@ -142,6 +142,7 @@ static struct action *want(struct plan *p, enum verb verb, const struct row *row
 static void release(struct plan *p)
 {
 	free(p->actions);
+	action_texts_done(&p->texts);
 	text_index_done(&p->by_target);
 	*p = (struct plan){};
 }
@@ -149,6 +150,7 @@ static void release(struct plan *p)
 /* A pass makes this change, which ends with @result, and writes its memory. */
 static void pass_once(const struct scene *s, enum verb verb, int result, struct action *ret)
 {
+	static struct action_texts texts; /* of @ret, until the next pass */
 	_cleanup_(attempts_done) struct attempts tried = {};
 	_cleanup_(memory_done) struct memory now = {};
 	struct memory memory = { .tried = &tried };
@@ -160,9 +162,10 @@ static void pass_once(const struct scene *s, enum verb verb, int result, struct 
 	tried.actions[0].is_running = false;
 	tried.actions[0].is_done = true;
 	tried.actions[0].result = result;
-	COPY(tried.actions[0].error, result < 0 ? "no" : "");
+	tried.actions[0].error = result < 0 ? "no" : "";
 	plan_mark_tried(&tried, &p);
-	*ret = *a;
+	action_texts_done(&texts);
+	*ret = action_copy(&texts, a);
 	assert_int_equal(output_memory(&s->config, &s->node, &memory, &p, &now), 0);
 	assert_int_equal(memory_write(&s->tree.fs, MEMORY_BOOT, &pass_memory_fields, &now), 0);
 	release(&p);
@@ -345,11 +348,13 @@ static void the_attempts_on_vfs_are_found_from_their_pf(_unused_ void **state)
 	const struct node n = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
 	_cleanup_(attempts_done) struct attempts t = {};
 	const struct action *a = NULL;
-	struct action tried = { .verb = VERB_BIND_DRIVER };
+	struct action tried = {
+		.verb = VERB_BIND_DRIVER, .target = "", .subject = "", .detail = "", .error = ""
+	};
 	size_t at = SIZE_MAX;
 
 	for (unsigned k = 0; k < 6; k++) {
-		COPY(tried.target, k % 3 < 2 ? vfs[k % 3] : PF);
+		tried.target = k % 3 < 2 ? vfs[k % 3] : PF;
 		assert_int_equal(attempts_begin(&t, &tried), 0);
 	}
 	for (unsigned k = 0; k < 4; k++) {

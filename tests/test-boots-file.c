@@ -29,9 +29,9 @@ static void read_node(const struct tree *t, struct node *ret, struct memory *mem
 
 static struct action step(enum verb verb, const char *to)
 {
-	struct action a = { .verb = verb };
+	struct action a = { .verb = verb, .target = "", .subject = "", .detail = "", .error = "" };
 
-	COPY(a.target, PF);
+	a.target = PF;
 	action_set(&a, "", to);
 	return a;
 }
@@ -247,7 +247,7 @@ static void vfs_of_two_pfs_that_are_bound_in_turns_are_noted_once(void **state)
 	struct node n;
 	ino_t inode;
 
-	COPY(b.target, "0000:42:00.0");
+	b.target = "0000:42:00.0";
 	read_node(t, &n, &memory);
 	assert_int_equal(boot_notes_open(&n, &memory, &notes), 0);
 	boot_notes_start(&notes, &t->fs, &config, &n, &a);

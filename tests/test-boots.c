@@ -86,10 +86,10 @@ static void set_scene(struct scene *ret)
 static struct boot_step step_of(const struct scene *s, enum verb verb, const char *target,
 				const char *to)
 {
-	struct action a = { .verb = verb };
+	struct action a = { .verb = verb, .target = "", .subject = "", .detail = "", .error = "" };
 	struct boot_step step;
 
-	COPY(a.target, target);
+	a.target = target;
 	action_set(&a, "", to);
 	assert_true(boots_step(&s->config, &s->node, &a, &step));
 	return step;
@@ -247,7 +247,9 @@ static void what_cannot_crash_a_machine_is_no_step(_unused_ void **state)
 
 	set_scene(&s);
 	for (int v = 0; v < _VERB_N; v++) {
-		const struct action a = { .verb = (enum verb)v };
+		const struct action a = {
+			.verb = (enum verb)v, .target = "", .subject = "", .detail = "", .error = ""
+		};
 		bool is_one = false;
 
 		for (size_t i = 0; i < ELEMENTSOF(can); i++)
@@ -315,9 +317,13 @@ static void an_answer_with_a_reason_of_its_own_does_not_count(_unused_ void **st
 		struct action a = { .verb = cases[i].verb,
 				    .is_done = true,
 				    .is_gone = cases[i].is_gone,
-				    .result = cases[i].result };
+				    .result = cases[i].result,
+				    .target = "",
+				    .subject = "",
+				    .detail = "",
+				    .error = "" };
 
-		COPY(a.target, cases[i].target);
+		a.target = cases[i].target;
 		assert_true(boots_counts(&a) == cases[i].counts);
 	}
 }

@@ -60,7 +60,7 @@ static void add(struct plan *p, const struct change *c)
 
 	assert_non_null(a);
 	a->ifindex = c->ifindex;
-	COPY(a->subject, c->subject);
+	a->subject = c->subject;
 	action_set(a, c->from, c->to);
 }
 

@@ -239,11 +239,13 @@ static void assert_plan(struct scene *s, const char *row, const char *expected)
 /* What the first item of the plan says beside its code. */
 static void first_item(struct scene *s, struct action *ret)
 {
+	static struct action_texts texts; /* of @ret, until the next one is asked for */
 	_cleanup_(plan_done) struct plan p = {};
 
 	make_plan(s, &p);
 	assert_true(p.n_actions > 0);
-	*ret = p.actions[0];
+	action_texts_done(&texts);
+	*ret = action_copy(&texts, &p.actions[0]);
 }
 
 static void assert_has(const char *text, const char *part)
@@ -1623,7 +1625,7 @@ static void one_that_came_in_between_is_a_reboot_as_well(_unused_ void **state)
 	make_plan(&s, &tried);
 	tried.actions[0].is_done = true;
 	tried.actions[0].result = -EBUSY;
-	COPY(tried.actions[0].error, "another network namespace exists");
+	tried.actions[0].error = "another network namespace exists";
 	s.tried = &tried;
 	make_plan(&s, &again);
 	assert_int_equal(again.n_actions, 1);
@@ -1883,7 +1885,11 @@ static void a_process_that_came_in_between_is_looked_for(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		struct action a = { .verb = rows[i].verb,
 				    .is_done = true,
-				    .result = rows[i].result };
+				    .result = rows[i].result,
+				    .target = "",
+				    .subject = "",
+				    .detail = "",
+				    .error = "" };
 		struct plan p = { .actions = &a, .n_actions = 1 };
 		const struct node n = {};
 
@@ -1911,11 +1917,13 @@ static void users_are_looked_for_when_something_is_taken(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct action a = { .verb = rows[i].verb };
+		struct action a = {
+			.verb = rows[i].verb, .target = "", .subject = "", .detail = "", .error = ""
+		};
 		struct plan p = { .actions = &a, .n_actions = 1 };
 		const struct node n = {};
 
-		COPY(a.target, rows[i].target);
+		a.target = rows[i].target;
 		action_set(&a, rows[i].from, "");
 		assert_int_equal(plan_ask(&n, &p), 0);
 		assert_int_equal(questions_ask(&p.questions, QUESTION_USERS), rows[i].expected);
@@ -1959,7 +1967,9 @@ static void errors_of_loading_have_reasons_of_their_own(_unused_ void **state)
 		{ ETIMEDOUT, REASON_ACTION_TIMEOUT, REASON_ACTION_TIMEOUT },
 		{ ENOMEM, REASON_ACTION_FAILED, REASON_ACTION_FAILED },
 	};
-	struct action a = { .is_done = true, .target = "erdma" };
+	struct action a = {
+		.is_done = true, .target = "erdma", .subject = "", .detail = "", .error = ""
+	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		a.result = -rows[i].error;

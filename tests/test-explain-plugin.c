@@ -68,8 +68,14 @@ static void assert_told(const struct scene *s, const char *code, const char *wor
 
 static void add_action(struct scene *s, enum class class, enum reason reason)
 {
-	s->action = (struct action){ .verb = VERB_WRITE_PLUGIN, .class = class, .reason = reason };
-	COPY(s->action.target, PATH);
+	s->action = (struct action){ .verb = VERB_WRITE_PLUGIN,
+				     .class = class,
+				     .reason = reason,
+				     .target = "",
+				     .subject = "",
+				     .detail = "",
+				     .error = "" };
+	s->action.target = PATH;
 	s->plan.actions = &s->action;
 	s->plan.n_actions = 1;
 }

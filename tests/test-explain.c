@@ -419,7 +419,7 @@ static void users_actions_and_hints_are_its_own(_unused_ void **state)
 	assert_non_null(a);
 	SET(a->text.from, "compat_mode=N");
 	SET(a->text.to, "compat_mode=Y");
-	SET(a->advice, "Do this.");
+	a->advice = "Do this.";
 	assert_non_null(
 		plan_add(&m.plan, STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, "0000:00:08.0"));
 	assert_non_null(

@@ -664,7 +664,11 @@ static void why_a_file_for_others_cannot_be_written_is_reported(void **state _un
 		for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 			const struct action a = { .verb = verbs[v],
 						  .is_done = true,
-						  .result = -rows[i].error };
+						  .result = -rows[i].error,
+						  .target = "",
+						  .subject = "",
+						  .detail = "",
+						  .error = "" };
 
 			assert_int_equal(action_failure(&a), rows[i].reason);
 		}

@@ -162,7 +162,12 @@ static void a_link_that_is_set_down_loses_nothing(_unused_ void **state)
 
 static void what_changes_cause_is_no_loss(_unused_ void **state)
 {
-	struct action action = { .verb = VERB_SET_NUM_VFS, .step = STEP_VF };
+	struct action action = { .verb = VERB_SET_NUM_VFS,
+				 .step = STEP_VF,
+				 .target = "",
+				 .subject = "",
+				 .detail = "",
+				 .error = "" };
 	struct scene s;
 
 	set_scene(&s);
@@ -179,7 +184,7 @@ static void what_changes_cause_is_no_loss(_unused_ void **state)
 	assert_int_equal(s.devices[0].losses.n, 0);
 
 	set_ready(&s);
-	COPY(action.target, "0000:41:00.0");
+	action.target = "0000:41:00.0";
 	s.action = &action;
 	s.netdev.carrier_downs++;
 	pass(&s);

@@ -379,16 +379,24 @@ static void in_a_bond(struct scene *s)
 }
 static void without_a_setting(struct scene *s)
 {
-	s->tried[0] = (struct action){
-		.verb = VERB_SET_VF_TRUST, .is_done = true, .result = -EOPNOTSUPP, .target = VF
-	};
+	s->tried[0] = (struct action){ .verb = VERB_SET_VF_TRUST,
+				       .is_done = true,
+				       .result = -EOPNOTSUPP,
+				       .target = VF,
+				       .subject = "",
+				       .detail = "",
+				       .error = "" };
 	s->tries.n_actions = 1;
 }
 static void with_a_name_that_failed(struct scene *s)
 {
-	s->tried[0] = (struct action){
-		.verb = VERB_SET_NAME, .is_done = true, .result = -EEXIST, .target = VF
-	};
+	s->tried[0] = (struct action){ .verb = VERB_SET_NAME,
+				       .is_done = true,
+				       .result = -EEXIST,
+				       .target = VF,
+				       .subject = "",
+				       .detail = "",
+				       .error = "" };
 	COPY(s->tried[0].text.to, "ens1v0");
 	s->tries.n_actions = 1;
 	vf_netdev(s)->mtu = 1500;

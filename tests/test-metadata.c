@@ -436,7 +436,9 @@ static void had_no_answer(struct scene *s)
 					   .result = -EAGAIN,
 					   .target = "0000:41:00.0",
 					   .text.to = MAC,
-					   .error = "status 500" };
+					   .error = "status 500",
+					   .subject = "",
+					   .detail = "" };
 	s->tried.actions = &s->tried_action;
 	s->tried.n_actions = 1;
 	s->memory.tried = &s->tried;

@@ -435,7 +435,16 @@ static void what_an_action_shows_is_what_it_is_set_to(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct action a = { .verb = rows[i].verb }, b = { .verb = rows[i].verb };
+		struct action a = { .verb = rows[i].verb,
+				    .target = "",
+				    .subject = "",
+				    .detail = "",
+				    .error = "" },
+			      b = { .verb = rows[i].verb,
+				    .target = "",
+				    .subject = "",
+				    .detail = "",
+				    .error = "" };
 		char buf[SHOWN_LEN];
 
 		action_set(&a, rows[i].from, rows[i].to);
@@ -443,9 +452,12 @@ static void what_an_action_shows_is_what_it_is_set_to(_unused_ void **state)
 		assert_string_equal(action_to(&a, buf), rows[i].shown_to);
 		action_set(&b, rows[i].shown_from, rows[i].shown_to);
 		assert_true(action_is_same_step(&a, &b));
-		assert_int_equal(
-			action_is_same_change(&a, &(struct action){ .verb = rows[i].verb }),
-			!*rows[i].shown_to);
+		assert_int_equal(action_is_same_change(&a, &(struct action){ .verb = rows[i].verb,
+									     .target = "",
+									     .subject = "",
+									     .detail = "",
+									     .error = "" }),
+				 !*rows[i].shown_to);
 	}
 }
 
@@ -473,11 +485,13 @@ static void people_read_what_goes_on(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct action a = { .verb = rows[i].verb };
+		struct action a = {
+			.verb = rows[i].verb, .target = "", .subject = "", .detail = "", .error = ""
+		};
 		char words[192];
 
-		COPY(a.target, rows[i].target);
-		COPY(a.subject, rows[i].subject);
+		a.target = rows[i].target;
+		a.subject = rows[i].subject;
 		action_set(&a, rows[i].from, rows[i].to);
 		action_describe(&a, words, sizeof(words));
 		assert_string_equal(words, rows[i].words);

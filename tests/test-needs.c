@@ -922,7 +922,11 @@ static void a_router_that_this_service_made_the_kernel_ask_for_is_no_sign(void *
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(attempts_done) struct attempts tried = {};
 		struct ledger_entry made = { .verb = "set-num-vfs" };
-		struct action up = { .verb = VERB_SET_LINK_UP };
+		struct action up = { .verb = VERB_SET_LINK_UP,
+				     .target = "",
+				     .subject = "",
+				     .detail = "",
+				     .error = "" };
 		struct scene s;
 
 		set_scene(&s);
@@ -933,7 +937,7 @@ static void a_router_that_this_service_made_the_kernel_ask_for_is_no_sign(void *
 		COPY(made.target, rows[i].made_vfs_on);
 		s.memory.ledger = &made;
 		s.memory.n_ledger = 1;
-		COPY(up.target, rows[i].brought_up);
+		up.target = rows[i].brought_up;
 		assert_int_equal(attempts_begin(&tried, &up), 0);
 		tried.actions[0].is_done = true;
 		s.memory.tried = &tried;

@@ -15,6 +15,7 @@
 #include "../src/output/plugin-output.h"
 #include "../src/output/state.h"
 #include "../src/output/tree.h"
+#include "action.h"
 #include "memory.h"
 
 #define BOOT          "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
@@ -299,7 +300,10 @@ static void plan_text_does_not_move_the_cursor(_unused_ void **state)
 			    .verb = VERB_WAIT,
 			    .class = CLASS_WAITING,
 			    .reason = REASON_PORT_DOWN,
-			    .detail = "port 1 is \x1b[2J\rM\xc3\xbc\xc2\x9b\x7f" };
+			    .detail = "port 1 is \x1b[2J\rM\xc3\xbc\xc2\x9b\x7f",
+			    .target = "",
+			    .subject = "",
+			    .error = "" };
 	struct plan p = { .actions = &a, .n_actions = 1 };
 	_cleanup_(freep) char *text = NULL;
 
@@ -361,7 +365,8 @@ static void what_becomes_of_new_vfs_comes_after_the_plan(_unused_ void **state)
 		char line[128];
 
 		for (size_t k = 0; k < ELEMENTSOF(a); k++)
-			SET(a[k].target, "0000:41:00.0");
+			a[k].target = "0000:41:00.0";
+		complete_actions(a, ELEMENTSOF(a));
 		action_set(&a[0], rows[i].from, rows[i].to);
 		action_set(&a[1], "0", "1");
 		assert_int_equal(output_actions_text(&p, &text), 0);
@@ -542,11 +547,15 @@ static void odd_text_never_spoils_a_document(_unused_ void **state)
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		_cleanup_(freep) char *text = NULL;
-		struct action a = { .verb = cases[i].verb };
+		struct action a = { .verb = cases[i].verb,
+				    .target = "",
+				    .subject = "",
+				    .detail = "",
+				    .error = "" };
 		struct plan p = { .actions = &a, .n_actions = 1 };
 
 		action_set(&a, cases[i].from, "");
-		SET(a.target, cases[i].target);
+		a.target = cases[i].target;
 		assert_int_equal(output_actions_json(&p, &text), 0);
 		assert_non_null(strstr(text, cases[i].expected));
 	}
@@ -684,7 +693,7 @@ static void reasons_are_in_order_and_told_once(_unused_ void **state)
 	tried[0].is_done = tried[1].is_done = tried[2].is_done = true;
 	tried[0].result = -ETIMEDOUT;
 	tried[1].result = -ENOENT;
-	SET(tried[1].error, "no such module");
+	tried[1].error = "no such module";
 	tried[4].is_done = true;
 	tried[4].result = -EBUSY;
 	m.config.has_unknown = true;
@@ -728,11 +737,14 @@ static void an_action_with_advice_of_its_own_tells_that(_unused_ void **state)
 				  REASON_OPTION_CONFLICT,
 				  .target = "erdma",
 				  .text.from = "compat_mode=N",
-				  .text.to = "compat_mode=Y" };
+				  .text.to = "compat_mode=Y",
+				  .subject = "",
+				  .detail = "",
+				  .error = "" };
 	json_auto_t *document = NULL, *actions_document = NULL;
 	struct machine m;
 
-	SET(refused.advice, own);
+	refused.advice = own;
 	make_machine(&m);
 	m.plan.actions = &refused;
 	m.plan.n_actions = 1;
@@ -758,7 +770,11 @@ static void what_a_process_kept_from_being_done_is_remembered_as_failed(_unused_
 			       REASON_NETNS_BUSY,
 			       .mode.to = NETNS_MODE_EXCLUSIVE,
 			       .is_done = true,
-			       .result = -EBUSY };
+			       .result = -EBUSY,
+			       .target = "",
+			       .subject = "",
+			       .detail = "",
+			       .error = "" };
 	_cleanup_(memory_done) struct memory next = {};
 	json_auto_t *document = NULL;
 	struct machine m;
@@ -1417,5 +1433,6 @@ int main(void)
 		cmocka_unit_test(a_device_that_is_lost_for_a_moment_keeps_its_name),
 	};
 
+	complete_actions(actions, ELEMENTSOF(actions));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

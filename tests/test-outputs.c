@@ -201,10 +201,17 @@ static void who_comes_in_between_is_left_alone(void **state)
 {
 	char text[] = NFD_MARK;
 	const struct plan plan = { .outputs = { { .path = "/etc/nfd/rdma", .text = text } } };
-	struct action write = { .verb = VERB_WRITE_OUTPUT, .target = "/etc/nfd/rdma" };
+	struct action write = { .verb = VERB_WRITE_OUTPUT,
+				.target = "/etc/nfd/rdma",
+				.subject = "",
+				.detail = "",
+				.error = "" };
 	struct action drop = { .verb = VERB_REMOVE_OUTPUT,
 			       .target = "/etc/nfd/rdma",
-			       .text.to = "NFD" };
+			       .text.to = "NFD",
+			       .subject = "",
+			       .detail = "",
+			       .error = "" };
 	struct place *p = *state;
 	struct work w = { .os = &p->os, .plan = &plan };
 

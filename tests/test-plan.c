@@ -3461,7 +3461,7 @@ static void try_all(struct plan *p, int result)
 		p->actions[i].is_done = true;
 		p->actions[i].result = result;
 		if (result < 0)
-			COPY(p->actions[i].error, "the door says no");
+			p->actions[i].error = "the door says no";
 	}
 }
 
@@ -3627,7 +3627,7 @@ static void only_the_same_change_counts_as_tried(_unused_ void **state)
 	assert_plan(&s, "another count", "set-num-vfs " FIRST " 0->5");
 	s.sections[0].count = 6;
 	assert_plan(&s, "the same", "set-num-vfs " FIRST " 0->6 failed");
-	COPY(before.actions[1].target, SECOND);
+	before.actions[1].target = SECOND;
 	assert_plan(&s, "another card", "set-num-vfs " FIRST " 0->6");
 }
 

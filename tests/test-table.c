@@ -446,7 +446,11 @@ static void a_route_is_replaced_where_one_of_ours_is(_unused_ void **state)
 {
 	const struct action refused = { .verb = VERB_SET_ROUTE,
 					.is_done = true,
-					.result = -EEXIST };
+					.result = -EEXIST,
+					.target = "",
+					.subject = "",
+					.detail = "",
+					.error = "" };
 	struct scene s;
 
 	set_scene(&s);

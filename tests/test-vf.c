@@ -175,8 +175,14 @@ static void set_tried(struct scene *s, enum verb verb, const char *target, const
 {
 	struct action *a = &s->tried[s->tries.n_actions++];
 
-	*a = (struct action){ .verb = verb, .is_done = true, .result = result };
-	COPY(a->target, target);
+	*a = (struct action){ .verb = verb,
+			      .is_done = true,
+			      .result = result,
+			      .target = "",
+			      .subject = "",
+			      .detail = "",
+			      .error = "" };
+	a->target = target;
 	action_set(a, "", to);
 }
 
@@ -1723,7 +1729,7 @@ static void every_use_keeps_vfs_and_all_users_are_named(_unused_ void **state)
 		_cleanup_(plan_done) struct plan p = {};
 
 		make_plan(&s, &p);
-		assert_true(strlen(p.actions[0].detail) < sizeof(p.actions[0].detail) - 1);
+		assert_true(strlen(p.actions[0].detail) < ACTION_TEXT_LEN - 1);
 		assert_non_null(strstr(p.actions[0].detail, "); and "));
 		assert_non_null(strstr(p.actions[0].detail, " more"));
 	}
@@ -1752,7 +1758,11 @@ static void what_the_kernel_refuses_has_a_reason_of_its_own(_unused_ void **stat
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		struct action a = { .verb = VERB_SET_NUM_VFS,
 				    .is_done = true,
-				    .result = -rows[i].error };
+				    .result = -rows[i].error,
+				    .target = "",
+				    .subject = "",
+				    .detail = "",
+				    .error = "" };
 
 		assert_string_equal(reason_code(action_failure(&a)), rows[i].code);
 		assert_non_null(strstr(reason_advice(action_failure(&a)), rows[i].advice));

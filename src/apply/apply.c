@@ -204,12 +204,13 @@ struct lane {
 	char name[LANE_LEN];
 	struct child child;
 	struct apply_job job;
-	struct action action; /* the one that runs */
-	size_t i;             /* the number of the action in its plan */
-	bool is_busy;         /* action runs */
-	bool is_blocked;      /* the next action may not begin now */
-	bool is_left;         /* nor under this plan: it waits for an action of an earlier plan */
-	bool is_old;          /* an action of an earlier plan ran when this plan was made */
+	struct action action;      /* the one that runs */
+	struct action_texts texts; /* of action */
+	size_t i;                  /* the number of the action in its plan */
+	bool is_busy;              /* action runs */
+	bool is_blocked;           /* the next action may not begin now */
+	bool is_left; /* nor under this plan: it waits for an action of an earlier plan */
+	bool is_old;  /* an action of an earlier plan ran when this plan was made */
 	uint64_t begun_usec, until_usec;
 };
 
@@ -307,10 +308,12 @@ static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 {
 	const struct apply_hooks *hooks = ap->hooks;
 	struct action *a = &ap->plan->actions[i];
+	char error[CHILD_ERROR_LEN] = "";
 
 	a->result = hooks->recheck && needs_look(ap, a)
-			    ? hooks->recheck(hooks->userdata, a, a->error, sizeof(a->error))
+			    ? hooks->recheck(hooks->userdata, a, error, sizeof(error))
 			    : 0;
+	a->error = action_text(&ap->plan->texts, error);
 	a->is_refused = a->result < 0;
 	hooks->on_start(hooks->userdata, a, action_deadline_usec(a));
 	ap->n_tried++;
@@ -330,7 +333,8 @@ static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 		return false;
 	}
 	a->is_running = true;
-	l->action = *a;
+	action_texts_done(&l->texts);
+	l->action = action_copy(&l->texts, a);
 	l->i = i;
 	l->is_busy = true;
 	l->begun_usec = now(ap);
@@ -343,9 +347,11 @@ static void end_lane(struct apply *ap, struct lane *l)
 {
 	struct action *a = l->is_old ? &l->action : &ap->plan->actions[l->i];
 	const uint32_t pid = (uint32_t)l->child.pid;
+	char error[CHILD_ERROR_LEN] = "";
 
-	a->result = ap->world->end(ap->world->userdata, &l->child, l->until_usec, a->error,
-				   sizeof(a->error));
+	a->result =
+		ap->world->end(ap->world->userdata, &l->child, l->until_usec, error, sizeof(error));
+	a->error = action_text(l->is_old ? &l->texts : &ap->plan->texts, error);
 	a->took_usec = now(ap) - l->begun_usec;
 	if (a->result == -ETIMEDOUT)
 		a->pid = pid;
@@ -426,6 +432,8 @@ static int begin_all(struct apply *ap)
 		is_number_due |= l->is_blocked && !l->is_left && a->verb == VERB_SET_NUM_VFS;
 		if (!l->is_blocked && !a->is_running && !begin_action(ap, l, i))
 			continue;
+		if (l->texts.is_short)
+			return -ENOMEM;
 		if (goes_beside(a) && l->is_busy && !l->is_old)
 			has_beside = true;
 		else if (is_of_node)
@@ -556,6 +564,7 @@ void apply_done(struct apply *ap)
 		if (ap->lanes[i].is_busy)
 			ap->world->leave(ap->world->userdata, &ap->lanes[i].child);
 		ap->world->finish(ap->world->userdata, &ap->lanes[i].child);
+		action_texts_done(&ap->lanes[i].texts);
 	}
 	free(ap->lanes);
 	free(ap->fds);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "../model/world.h"
+#include "../os/child.h"
 #include "../os/os.h"
 
 /* The data that a verb's function gets beside its action. */
@@ -24,7 +25,7 @@ struct work {
 	const struct plan *plan; /* the one the action is of, with the texts of its files */
 	const char *rules;       /* text of the udev rules, NULL: none are wanted */
 	int lock;    /* of what lanes write in turn: apply_lock_lanes(); 0: no lane is beside */
-	char *error; /* the verb's own words for a failure, 192 bytes, may stay empty */
+	char *error; /* the verb's own words for a failure, CHILD_ERROR_LEN bytes, may stay empty */
 };
 
 struct apply_hooks {

@@ -9,8 +9,6 @@
 #include "module-apply.h"
 #include "verbs.h"
 
-#define ERROR_LEN sizeof(((struct action *)0)->error)
-
 /* Does the module have the options "NAME=VALUE ..." in force? -EPROTO: not so, with words. */
 static int read_back(struct work *w, const char *module, const char *options)
 {
@@ -29,13 +27,13 @@ static int read_back(struct work *w, const char *module, const char *options)
 
 		if (fs_read(&w->os->fs, FS_PATH("sys/module/%s/parameters/%s", module, option),
 			    value, sizeof(value)) < 0) {
-			snprintf(w->error, ERROR_LEN,
+			snprintf(w->error, CHILD_ERROR_LEN,
 				 "%s is loaded, but has no parameter %s: asked for was %s", module,
 				 option, equals + 1);
 			return -EPROTO;
 		}
 		if (!module_options_is_same("", value, equals + 1)) {
-			snprintf(w->error, ERROR_LEN,
+			snprintf(w->error, CHILD_ERROR_LEN,
 				 "%s is loaded, but with %s=%s: asked for was %s", module, option,
 				 value, equals + 1);
 			return -EPROTO;
@@ -81,7 +79,7 @@ static int compare_symbols(struct work *w, const char *module)
 		if (!fs_exists(&w->os->fs, path) || module_read(&w->os->modules, true, &m) < 0)
 			continue; /* not loaded yet, or built in */
 		if (compare_build(w, &m) < 0) {
-			snprintf(w->error, ERROR_LEN,
+			snprintf(w->error, CHILD_ERROR_LEN,
 				 "the file of %s, which it needs, is another build than the one "
 				 "that is loaded: it is not unloaded",
 				 name);
@@ -90,7 +88,7 @@ static int compare_symbols(struct work *w, const char *module)
 		r = module_compare_symbols(&w->os->modules, module, name, symbol, sizeof(symbol));
 		if (r == -EXDEV) {
 			snprintf(
-				w->error, ERROR_LEN,
+				w->error, CHILD_ERROR_LEN,
 				"its file was built for another %.60s of %.60s: it is not unloaded",
 				symbol, name);
 			return -ENOENT;
@@ -98,7 +96,7 @@ static int compare_symbols(struct work *w, const char *module)
 		n += MAX(r, 0);
 	}
 	if (r >= 0 && n == 0) {
-		copy(w->error, ERROR_LEN,
+		copy(w->error, CHILD_ERROR_LEN,
 		     "neither its build-id nor versions of symbols can be compared with what is "
 		     "loaded, so it might not be loaded again: it is not unloaded");
 		return -ESTALE;
@@ -122,7 +120,7 @@ static int look_into_file(struct work *w, const char *module)
 	if (m.has_info && module_is_built_for(&m, w->node->kernel)) {
 		r = compare_build(w, &m);
 		if (r == -ESTALE)
-			copy(w->error, ERROR_LEN,
+			copy(w->error, CHILD_ERROR_LEN,
 			     "its file is another build than the one that is loaded, which could "
 			     "not "
 			     "be loaded again: it is not unloaded");
@@ -131,10 +129,11 @@ static int look_into_file(struct work *w, const char *module)
 	}
 
 	if (m.has_info)
-		snprintf(w->error, ERROR_LEN, "its file is built for %.*s, and it is not unloaded",
+		snprintf(w->error, CHILD_ERROR_LEN,
+			 "its file is built for %.*s, and it is not unloaded",
 			 (int)MIN(strcspn(m.vermagic, " "), (size_t)100), m.vermagic);
 	else
-		copy(w->error, ERROR_LEN, "its file cannot be read, and it is not unloaded");
+		copy(w->error, CHILD_ERROR_LEN, "its file cannot be read, and it is not unloaded");
 	return -ENOEXEC;
 }
 
@@ -154,7 +153,7 @@ static int load(struct work *w, const char *module, const char *options)
 	}
 
 	if (!fs_exists(&w->os->fs, FS_PATH("sys/module/%s", module))) {
-		copy(w->error, ERROR_LEN, "it was accepted, but is not there");
+		copy(w->error, CHILD_ERROR_LEN, "it was accepted, but is not there");
 		return -EIO;
 	}
 	return read_back(w, module, options);
@@ -179,18 +178,18 @@ static int unload(struct work *w, const char *module)
 	if (r == -ENOENT) /* another program removed it first */
 		return 0;
 	if (r == -EAGAIN) {
-		copy(w->error, ERROR_LEN, "the kernel says that it is in use");
+		copy(w->error, CHILD_ERROR_LEN, "the kernel says that it is in use");
 		return -EBUSY;
 	}
 	if (r < 0)
-		snprintf(w->error, ERROR_LEN, "it cannot be unloaded: %s", strerror(-r));
+		snprintf(w->error, CHILD_ERROR_LEN, "it cannot be unloaded: %s", strerror(-r));
 	return r == -EBUSY ? -EIO : r; /* no exit function, or half gone: no user of it */
 }
 
 /* Restores the mode before, and appends to the words whether that worked. */
 static void restore(struct work *w, const struct action *a)
 {
-	char words[ERROR_LEN], *cause = w->error;
+	char words[CHILD_ERROR_LEN], *cause = w->error;
 	size_t n;
 	int r;
 
@@ -210,7 +209,7 @@ static void restore(struct work *w, const struct action *a)
 		snprintf(words + n, sizeof(words) - n, "%s",
 			 a->text.from[0] ? "the previous mode was restored"
 					 : "it was loaded again without options, as it was");
-	copy(w->error, ERROR_LEN, words);
+	copy(w->error, CHILD_ERROR_LEN, words);
 }
 
 /*
@@ -259,7 +258,7 @@ int apply_bind_driver(struct work *w, const struct action *a)
 	r = fs_read_link_name(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s/driver", a->target),
 			      driver, sizeof(driver));
 	if (r == -ENOENT)
-		copy(w->error, sizeof(a->error), "no driver took it");
+		copy(w->error, CHILD_ERROR_LEN, "no driver took it");
 	return r;
 }
 

@@ -90,7 +90,7 @@ int ledger_note(struct work *w, const struct action *a, const char *from)
 	ledger_enter(e, from, to);
 	r = memory_write(&w->os->fs, MEMORY_BOOT, &ledger_fields, &l);
 	if (r < 0)
-		snprintf(w->error, sizeof(a->error),
+		snprintf(w->error, CHILD_ERROR_LEN,
 			 "what is there now cannot be noted, so nothing was changed");
 	return r;
 }

@@ -12,9 +12,7 @@
 #include "verbs.h"
 
 /* The helper ends by itself before: src/metadata-main.c. */
-#define ASK_USEC  (12 * USEC_PER_SEC)
-#define ERROR_LEN sizeof(((struct action *)0)->error)
-
+#define ASK_USEC (12 * USEC_PER_SEC)
 /*
  * Kept for the whole boot: every pass needs the gateway, and the service is asked once. What other
  * NICs were told earlier in this round is in the file, not in the look before it; and others may be
@@ -50,7 +48,7 @@ int apply_ask_metadata(struct work *w, const struct action *a)
 
 	r = metadata_ask("/" METADATA_SOCKET_PATH, a->text.to, ASK_USEC, &m);
 	if (r < 0) {
-		snprintf(w->error, ERROR_LEN,
+		snprintf(w->error, CHILD_ERROR_LEN,
 			 "the helper cannot be asked (rdma-provision-metadata.socket): %s",
 			 strerror(-r));
 		return -EAGAIN;
@@ -58,6 +56,6 @@ int apply_ask_metadata(struct work *w, const struct action *a)
 	if (m.state == METADATA_KNOWN)
 		return keep(w, &m);
 
-	copy(w->error, ERROR_LEN, m.detail);
+	copy(w->error, CHILD_ERROR_LEN, m.detail);
 	return m.state == METADATA_REFUSED ? -EBADMSG : -EAGAIN;
 }

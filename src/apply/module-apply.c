@@ -3,8 +3,6 @@
 
 #include "../model/module-options.h"
 
-#define ERROR_LEN sizeof(((struct action *)0)->error)
-
 /* Meanings of the errors of loading a module: finit_module(2), kernel/module/main.c. */
 static const struct {
 	int error;
@@ -72,18 +70,20 @@ static void put_forbidden(struct work *w, const char *module)
 	char name[MODULE_LEN], value[64] = "";
 
 	if (module_find_file(w, module) == -EPERM)
-		copy(w->error, ERROR_LEN, "forbidden: a blacklist or install line of modprobe.d");
+		copy(w->error, CHILD_ERROR_LEN,
+		     "forbidden: a blacklist or install line of modprobe.d");
 	else if (find_forbidden(w, module, name, sizeof(name)))
-		snprintf(w->error, ERROR_LEN,
+		snprintf(w->error, CHILD_ERROR_LEN,
 			 "forbidden: module_blacklist= on the kernel command line has %s", name);
 	else if (fs_read(fs, "proc/sys/kernel/modules_disabled", value, sizeof(value)) >= 0 &&
 		 streq(value, "1"))
-		copy(w->error, ERROR_LEN,
+		copy(w->error, CHILD_ERROR_LEN,
 		     "forbidden: kernel.modules_disabled is 1, which only a reboot ends");
 	else if (is_locked_down(fs, value, sizeof(value)))
-		snprintf(w->error, ERROR_LEN, "forbidden: the kernel is locked down (%s)", value);
+		snprintf(w->error, CHILD_ERROR_LEN, "forbidden: the kernel is locked down (%s)",
+			 value);
 	else
-		copy(w->error, ERROR_LEN,
+		copy(w->error, CHILD_ERROR_LEN,
 		     "forbidden: by a security module, or modprobe.d forbids a module that it "
 		     "needs; modules_disabled and lockdown are off");
 }
@@ -96,12 +96,12 @@ void module_put_error(struct work *w, const char *module, int error)
 	}
 	/* nv_mem_client_init() in nvidia-peermem.c: what is left of it without that interface */
 	if (error == -EINVAL && streq(module, PEERMEM_MODULE)) {
-		copy(w->error, ERROR_LEN,
+		copy(w->error, CHILD_ERROR_LEN,
 		     "it refuses: the NVIDIA driver was built without the peer-memory interface "
 		     "of OFED");
 		return;
 	}
 	for (size_t i = 0; i < ELEMENTSOF(load_errors); i++)
 		if (-error == load_errors[i].error)
-			copy(w->error, ERROR_LEN, load_errors[i].text);
+			copy(w->error, CHILD_ERROR_LEN, load_errors[i].text);
 }

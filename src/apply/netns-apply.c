@@ -13,7 +13,7 @@ int apply_set_netns_mode(struct work *w, const struct action *a)
 	if (r >= 0)
 		r = rdma_set_netns_mode(&w->os->rdma, a->mode.to);
 	if (r == -EBUSY)
-		copy(w->error, sizeof(a->error),
+		copy(w->error, CHILD_ERROR_LEN,
 		     "another network namespace exists; the mode is set at the next boot");
 	return r;
 }

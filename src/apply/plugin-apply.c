@@ -31,7 +31,7 @@ int apply_write_plugin(struct work *w, const struct action *a)
 	plugin_record_make(&record, a->target, w->plan->plugin);
 	r = memory_write(&w->os->fs, MEMORY_BOOT, &plugin_record_fields, &record);
 	if (r < 0)
-		copy(w->error, sizeof(a->error), "/" MEMORY_BOOT_PATH " cannot be written");
+		copy(w->error, CHILD_ERROR_LEN, "/" MEMORY_BOOT_PATH " cannot be written");
 	return r;
 }
 
@@ -63,14 +63,14 @@ int apply_write_manifest(struct work *w, const struct action *a)
 	int r;
 
 	if (!is_plugin_written(w)) {
-		copy(w->error, sizeof(a->error), "the device plugin's file could not be written");
+		copy(w->error, CHILD_ERROR_LEN, "the device plugin's file could not be written");
 		return -ENOENT;
 	}
 
 	COPY(record.path, a->target);
 	r = memory_write(&w->os->fs, MEMORY_NODE, &manifest_record_fields, &record);
 	if (r < 0) {
-		copy(w->error, sizeof(a->error), "/" MEMORY_NODE_PATH " cannot be written");
+		copy(w->error, CHILD_ERROR_LEN, "/" MEMORY_NODE_PATH " cannot be written");
 		return r;
 	}
 	return other_files_put(&w->os->fs, MANIFEST_NAME, a->target, w->plan->manifest);

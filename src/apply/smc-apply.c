@@ -93,7 +93,7 @@ static int look_again(struct work *w, const struct pnet_wish *wish)
 		return r;
 	if (is_right(w, wish, &t, false) && is_right(w, wish, &t, true))
 		return 0;
-	snprintf(w->error, sizeof(((struct action *)0)->error),
+	snprintf(w->error, CHILD_ERROR_LEN,
 		 "%.63s or %.15s has a PNETID that is not in the table, of the hardware or from "
 		 "before a rename",
 		 wish->ibdev, wish->netdev);

@@ -34,7 +34,7 @@ static uint64_t network_file_usec(const struct fs *fs)
  * Only when the package was installed while networkd was running: a reload also makes it read what
  * another program has changed and not yet announced to it.
  */
-static int tell_networkd(struct work *w, const struct action *a)
+static int tell_networkd(struct work *w)
 {
 	const uint64_t file = network_file_usec(&w->os->fs);
 	char since[24];
@@ -47,21 +47,21 @@ static int tell_networkd(struct work *w, const struct action *a)
 	if (r == -ENOENT || r == -EHOSTDOWN)
 		return 0; /* it is not running */
 	if (r < 0)
-		copy(w->error, sizeof(a->error),
+		copy(w->error, CHILD_ERROR_LEN,
 		     "networkd could not be told to read its files again: \"networkctl reload\"");
 	return r;
 }
 
 /* It would look at its rules by itself, but at most every 3 seconds: event_queue_start() in
  * src/udev/udevd.c. */
-static int tell_udev(struct work *w, const struct action *a)
+static int tell_udev(struct work *w)
 {
 	int r = request_make(REQUEST_UDEV, "", NULL, 0);
 
 	if (r == -ENOENT)
 		return 0; /* a node without it has no rules either */
 	if (r < 0)
-		copy(w->error, sizeof(a->error),
+		copy(w->error, CHILD_ERROR_LEN,
 		     "udev could not be told to read its rules again: \"udevadm control "
 		     "--reload\"");
 	return r;
@@ -73,10 +73,10 @@ int apply_write_rules(struct work *w, const struct action *a)
 
 	r = other_files_put(&w->os->fs, RULES_NAME, a->target, w->rules);
 	if (r >= 0)
-		r = tell_udev(w, a);
+		r = tell_udev(w);
 	if (r < 0)
 		return r;
 	if (w->rules)
-		r = tell_networkd(w, a);
+		r = tell_networkd(w);
 	return MIN(r, 0);
 }

@@ -6,27 +6,27 @@
 #include "../os/request.h"
 #include "verbs.h"
 
-int apply_ensure_kubelet(struct work *w, const struct action *a)
+int apply_ensure_kubelet(struct work *w, const struct action *a _unused_)
 {
 	char result[64] = "";
 	int r;
 
 	r = request_make(REQUEST_KUBELET, "", result, sizeof(result));
 	if (r == -EHOSTDOWN)
-		copy(w->error, sizeof(a->error),
+		copy(w->error, CHILD_ERROR_LEN,
 		     "systemd cannot be reached; run \"rdma-provision kubelet-ensure\"");
 	else if (r < 0)
-		snprintf(w->error, sizeof(a->error), "rdma-provision-kubelet.service: %s",
+		snprintf(w->error, CHILD_ERROR_LEN, "rdma-provision-kubelet.service: %s",
 			 result[0] ? result : "cannot be started");
 	return r;
 }
 
-int apply_reload_units(struct work *w, const struct action *a)
+int apply_reload_units(struct work *w, const struct action *a _unused_)
 {
 	int r = request_make(REQUEST_RELOAD, "", NULL, 0);
 
 	if (r == -EHOSTDOWN)
-		copy(w->error, sizeof(a->error),
+		copy(w->error, CHILD_ERROR_LEN,
 		     "systemd cannot be reached; run \"systemctl daemon-reload\"");
 	return r;
 }

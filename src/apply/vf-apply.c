@@ -44,7 +44,7 @@ static int count_again(struct work *w, const struct action *a)
 	r = fs_count(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s", a->target), "virtfn", &have);
 	if (r < 0 || have == want)
 		return r;
-	snprintf(w->error, sizeof(a->error), "%" PRIu32 " VFs are there, not %" PRId64, have, want);
+	snprintf(w->error, CHILD_ERROR_LEN, "%" PRIu32 " VFs are there, not %" PRId64, have, want);
 	made.number.to.n = have;
 	r = have > 0 && want > 0 ? ledger_note(w, &made, action_from(a, from)) : 0;
 	if (r < 0)
@@ -87,7 +87,7 @@ static int check_removal(struct work *w, const struct action *a)
 		r = fs_count(&w->os->fs, path, "virtfn", &have);
 	if (r < 0 || have == a->number.from.n)
 		return r;
-	snprintf(w->error, sizeof(a->error), "%" PRIu32 " VFs came in between", have);
+	snprintf(w->error, CHILD_ERROR_LEN, "%" PRIu32 " VFs came in between", have);
 	return -EBUSY;
 }
 
@@ -116,7 +116,7 @@ int apply_set_num_vfs(struct work *w, const struct action *a)
 		take_back_note(w, a);
 	for (size_t i = 0; i < ELEMENTSOF(numvfs_errors) && r < 0; i++)
 		if (-r == numvfs_errors[i].error)
-			copy(w->error, sizeof(a->error), numvfs_errors[i].text);
+			copy(w->error, CHILD_ERROR_LEN, numvfs_errors[i].text);
 	if (r >= 0)
 		r = count_again(w, a);
 	return r >= 0 && is_removal ? ledger_forget(w, a, a->verb) : r;
@@ -193,7 +193,7 @@ int apply_set_autoprobe(struct work *w, const struct action *a)
 	if (is_off)
 		r = set_record(w, a->target, true);
 	if (r < 0) {
-		copy(w->error, sizeof(a->error), "it could not be recorded first");
+		copy(w->error, CHILD_ERROR_LEN, "it could not be recorded first");
 		return r;
 	}
 

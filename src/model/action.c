@@ -5,6 +5,45 @@
 
 #include <assert.h>
 
+const char *action_text(struct action_texts *t, const char *s)
+{
+	struct text_node *text;
+
+	if (is_empty(s))
+		return "";
+	text = malloc(sizeof(*text) + strlen(s) + 1);
+	if (!text) {
+		t->is_short = true;
+		return "";
+	}
+	text->next = t->first;
+	t->first = text;
+	return strcpy(text->s, s);
+}
+
+void action_texts_done(struct action_texts *t)
+{
+	while (t->first) {
+		struct text_node *next = t->first->next;
+
+		free(t->first);
+		t->first = next;
+	}
+	*t = (struct action_texts){};
+}
+
+struct action action_copy(struct action_texts *t, const struct action *a)
+{
+	struct action ret = *a;
+
+	ret.target = action_text(t, a->target);
+	ret.subject = action_text(t, a->subject);
+	ret.detail = action_text(t, a->detail);
+	ret.advice = action_text(t, a->advice);
+	ret.error = action_text(t, a->error);
+	return ret;
+}
+
 bool action_is_open(const struct action *a)
 {
 	return a->class == CLASS_CHANGE && !a->is_done;
@@ -103,7 +142,7 @@ void action_set(struct action *a, const char *from, const char *to)
 		COPY(a->guid.port, to[len] ? to + len + 1 : "");
 		break;
 	case VALUE_ADDRESS:
-		COPY(a->subject, to);
+		a->subject = to;
 		break;
 	default:
 		break;
@@ -325,5 +364,5 @@ enum reason action_failure(const struct action *a)
 
 const char *action_advice(const struct action *a)
 {
-	return a->advice[0] ? a->advice : reason_advice(a->reason);
+	return is_empty(a->advice) ? reason_advice(a->reason) : a->advice;
 }

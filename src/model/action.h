@@ -39,12 +39,27 @@ struct number {
 	int64_t n;
 };
 
+/* Texts of the actions of a plan, of the attempts of a pass, or of a lane: each owns its own. */
+struct action_texts {
+	struct text_node {
+		struct text_node *next;
+		char s[];
+	} *first;      /* owned */
+	bool is_short; /* there was no memory for one of them: it is empty */
+};
+
+#define ACTION_TEXT_LEN 512 /* of the longest detail */
+
+/*
+ * Its texts are constants, or in the struct action_texts of the plan or the attempts that it is in:
+ * a copy that outlives those is made by action_copy().
+ */
 struct action {
 	enum step step;
 	enum verb verb;
 	enum class class;
 	enum reason reason; /* why it is no change; REASON_NONE for a change */
-	char target[256]; /* PCI address, module or path, as the verb says; empty: the whole node */
+	const char *target; /* PCI address, module or path, by the verb; empty: the whole node */
 	/* Present and wanted value, by verb_value(), as action_from() and action_to() show them. */
 	union {
 		struct {
@@ -68,10 +83,10 @@ struct action {
 		struct rule rule;
 		struct neighbour neighbour;
 	};
-	uint32_t ifindex; /* of the netdev meant, for the link and route verbs */
-	char subject[96]; /* part of the target, where "to" does not say it: an address, a key */
-	char detail[512]; /* more for people: names, users, limits; may be empty */
-	char advice[384]; /* what to do about it; empty: reason_advice() says it */
+	uint32_t ifindex;    /* of the netdev meant, for the link and route verbs */
+	const char *subject; /* part of the target, where "to" does not say it: an address, a key */
+	const char *detail;  /* more for people: names, users, limits; may be empty */
+	const char *advice;  /* what to do about it; "" or NULL: reason_advice() says it */
 
 	/* Instance it changes and hash of the new value, to see an undo: plan/attempts-plan.h. */
 	uint64_t instance, value;
@@ -85,12 +100,19 @@ struct action {
 	bool is_recalled; /* it failed in a pass before this one */
 	bool is_refused;  /* not begun: the look right before it did not want it */
 	uint64_t took_usec;
-	uint32_t pid;    /* of the process that did not come back; 0: it did */
-	bool is_gone;    /* it failed as its function was unplugged, or unbound, meanwhile */
-	int result;      /* 0 or -errno */
-	char error[192]; /* the text of the failed call; empty: strerror() says it */
-	bool is_vain;    /* set by the next plan: it was accepted, and is wanted still */
+	uint32_t pid;      /* of the process that did not come back; 0: it did */
+	bool is_gone;      /* it failed as its function was unplugged, or unbound, meanwhile */
+	int result;        /* 0 or -errno */
+	const char *error; /* the text of the failed call; empty: strerror() says it */
+	bool is_vain;      /* set by the next plan: it was accepted, and is wanted still */
 };
+_Static_assert(sizeof(struct action) <= 300, "plans have thousands");
+
+/* A copy of @s, "" of NULL; "" as well without memory for it, which is_short tells. */
+const char *action_text(struct action_texts *t, const char *s);
+void action_texts_done(struct action_texts *t);
+/* A copy whose texts are in @t. */
+struct action action_copy(struct action_texts *t, const struct action *a);
 
 /* A change that was not tried yet in this pass. */
 bool action_is_open(const struct action *a);
@@ -100,7 +122,7 @@ bool action_is_same_change(const struct action *a, const struct action *b); /* o
 const char *action_from(const struct action *a, char buf[static SHOWN_LEN]);
 const char *action_to(const struct action *a, char buf[static SHOWN_LEN]);
 /* Sets the values from their texts, as memory has them. An impossible one is not meant; of an
- * address only the subject is set. */
+ * address only the subject is set, to @to itself. */
 void action_set(struct action *a, const char *from, const char *to);
 void action_set_numbers(struct action *a, int64_t from, int64_t to);
 bool action_is_to(const struct action *a,

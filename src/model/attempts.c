@@ -6,6 +6,7 @@
 void attempts_done(struct attempts *t)
 {
 	free(t->actions);
+	action_texts_done(&t->texts);
 	text_index_done(&t->by_target);
 	*t = (struct attempts){};
 }
@@ -16,10 +17,10 @@ struct action *attempts_add(struct attempts *t, const struct action *a)
 
 	if (!slot)
 		return NULL;
-	*slot = *a;
+	*slot = action_copy(&t->texts, a);
 	/* Without memory for it each attempt is looked at. */
 	text_index_add(&t->by_target, a->target);
-	return slot;
+	return t->texts.is_short ? NULL : slot;
 }
 
 int attempts_begin(struct attempts *t, const struct action *a)
@@ -63,7 +64,7 @@ void attempts_end(struct attempts *t, const struct action *a)
 
 	while ((b = attempts_next(t, a->target, b)))
 		if (b->is_running && action_is_same_change(b, a)) {
-			t->actions[b - t->actions] = *a;
+			t->actions[b - t->actions] = action_copy(&t->texts, a);
 			return;
 		}
 }

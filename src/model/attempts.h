@@ -10,8 +10,9 @@
 #include "node.h"
 
 struct attempts {
-	struct action *actions; /* owned; in the order in which they began */
+	struct action *actions; /* owned, but for their texts; in the order in which they began */
 	size_t n_actions;
+	struct action_texts texts;
 	struct text_index by_target; /* of actions */
 	struct last_change change;   /* of this pass, as far as it has come */
 	bool is_asked; /* a person wants it now, also when another program undoes it */

@@ -129,7 +129,7 @@ enum plugin_type {
 #define RESOURCE_LEN 128        /* "rdma/hca" */
 #define HCA_RESOURCE "rdma/hca" /* the only one of PLUGIN_HCA */
 #define HCA_SHARES   1000       /* of it: RdmaHcaMaxResources in its server.go */
-#define PATH_LEN     256 /* of files that settings name; targets of actions have as much room */
+#define PATH_LEN     256        /* of files that settings name */
 
 #define LOSSES_MAX 16 /* of Flap=, and as many are remembered with their times */
 

@@ -45,6 +45,7 @@ void plan_done(struct plan *p)
 {
 	graph_done(&p->graph);
 	free(p->actions);
+	action_texts_done(&p->texts);
 	text_index_done(&p->by_target);
 	free(p->identities);
 	text_index_done(&p->by_identity);
@@ -72,10 +73,13 @@ struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum cla
 
 	if (!a)
 		return NULL;
-	a->step = step;
-	a->verb = verb;
-	a->class = class;
-	COPY(a->target, target);
+	*a = (struct action){ .step = step,
+			      .verb = verb,
+			      .class = class,
+			      .target = action_text(&p->texts, target),
+			      .subject = "",
+			      .detail = "",
+			      .error = "" };
 	/* Without memory for it each action is looked at. */
 	text_index_add(&p->by_target, a->target);
 	return a;
@@ -108,6 +112,25 @@ struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, e
 	return a;
 }
 
+static const char *print_text(struct plan *p, const char *format, va_list ap)
+{
+	char s[ACTION_TEXT_LEN];
+
+	vsnprintf(s, sizeof(s), format, ap);
+	return action_text(&p->texts, s);
+}
+
+const char *plan_text(struct plan *p, const char *format, ...)
+{
+	const char *text;
+	va_list ap;
+
+	va_start(ap, format);
+	text = print_text(p, format, ap);
+	va_end(ap);
+	return text;
+}
+
 int plan_add_item(struct plan *p, enum step step, enum verb verb, enum class class,
 		  const char *target, enum reason reason, const char *format, ...)
 {
@@ -118,7 +141,7 @@ int plan_add_item(struct plan *p, enum step step, enum verb verb, enum class cla
 		return -ENOMEM;
 	va_start(ap, format);
 	if (format)
-		vsnprintf(a->detail, sizeof(a->detail), format, ap);
+		a->detail = print_text(p, format, ap);
 	va_end(ap);
 	return 0;
 }

@@ -164,7 +164,8 @@ struct given_identity {
 };
 
 struct plan {
-	struct action *actions; /* owned */
+	struct action *actions; /* owned, but for their texts */
+	struct action_texts texts;
 	size_t n_actions;
 	struct text_index by_target;       /* of actions */
 	struct given_identity *identities; /* owned */
@@ -212,6 +213,9 @@ struct plan {
 };
 
 void plan_done(struct plan *p);
+
+/* A text of its actions, made as by printf. */
+_printf_(2, 3) const char *plan_text(struct plan *p, const char *format, ...);
 
 /* Appends an action, all other members empty; NULL when there is no memory. */
 struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,

@@ -222,8 +222,7 @@ int output_impossible(const struct plan *p, char **ret)
 	return asprintf(ret, "%zu change%s impossible: %s: %s: %s%s%s. %s", n,
 			n > 1 ? "s are" : " is", first->target[0] ? first->target : "the node",
 			verb_name(first->verb), reason_meaning(first->reason),
-			first->detail[0] ? ": " : "", first->detail,
-			first->advice[0] ? first->advice : reason_advice(first->reason)) < 0
+			first->detail[0] ? ": " : "", first->detail, action_advice(first)) < 0
 		       ? -ENOMEM
 		       : 0;
 }

@@ -162,7 +162,7 @@ static int wait_for(struct plan *p, const struct nic_netdev *k, const char *word
 	if (!a)
 		return -ENOMEM;
 	COPY(a->text.to, k->netdev->mac);
-	snprintf(a->detail, sizeof(a->detail), "%s: %s", k->netdev->name, words);
+	a->detail = plan_text(p, "%s: %s", k->netdev->name, words);
 	return 0;
 }
 
@@ -190,7 +190,7 @@ static int want_answer(const struct node *n, struct plan *p, const struct nic_ne
 	if (!a)
 		return -ENOMEM;
 	COPY(a->text.to, k->netdev->mac);
-	COPY(a->detail, k->netdev->name);
+	a->detail = action_text(&p->texts, k->netdev->name);
 	return 0;
 }
 

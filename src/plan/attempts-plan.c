@@ -136,17 +136,15 @@ static const struct attempt *contest_of(const struct node *n, const struct memor
 }
 
 /* The text of the item is the same at each look: a new text would be reported again. */
-static void leave_alone(const struct attempt *e, struct action *a)
+static void leave_alone(const struct attempt *e, struct plan *p, struct action *a)
 {
 	char buf[SHOWN_LEN];
 	const char *shown = action_to(a, buf), *to = streq(shown, a->subject) ? "" : shown;
-	char names[sizeof(a->detail)];
 
-	COPY(names, a->detail);
-	snprintf(a->detail, sizeof(a->detail),
-		 "%s%s%s%s%s%s%s: undone again and again, left alone for %" PRIu64 " s", names,
-		 *names ? ": " : "", verb_name(a->verb), *a->subject ? " " : "", a->subject,
-		 *to ? " " : "", to, e->pause_usec / USEC_PER_SEC);
+	a->detail = plan_text(
+		p, "%s%s%s%s%s%s%s: undone again and again, left alone for %" PRIu64 " s",
+		a->detail, *a->detail ? ": " : "", verb_name(a->verb), *a->subject ? " " : "",
+		a->subject, *to ? " " : "", to, e->pause_usec / USEC_PER_SEC);
 	a->class = CLASS_WAITING;
 	a->reason = REASON_CONTESTED;
 }
@@ -178,7 +176,7 @@ static void leave_count_alone(const struct attempt *e, struct plan *p, struct ac
 			else
 				*a = *b;
 		}
-	leave_alone(e, a);
+	leave_alone(e, p, a);
 	drop_rest(p, a->target);
 }
 
@@ -208,7 +206,7 @@ void plan_contest(const struct config *c, const struct node *n, const struct mem
 		if (key_verb(a) == VERB_SET_NUM_VFS)
 			leave_count_alone(e, p, a);
 		else
-			leave_alone(e, a);
+			leave_alone(e, p, a);
 	}
 }
 
@@ -405,6 +403,9 @@ int plan_recall_failures(const struct config *c, const struct memory *memory,
 				    .is_done = true,
 				    .is_recalled = true,
 				    .verb = f->verb,
+				    .target = f->target,
+				    .subject = f->subject,
+				    .error = f->error,
 				    .ifindex = f->ifindex,
 				    .result = f->result,
 				    .is_vain = f->is_vain,
@@ -413,10 +414,7 @@ int plan_recall_failures(const struct config *c, const struct memory *memory,
 
 		if (f->result >= 0)
 			continue;
-		COPY(a.target, f->target);
-		COPY(a.subject, f->subject);
 		action_set(&a, "", f->to);
-		COPY(a.error, f->error);
 		if (!attempts_add(tried, &a))
 			return -ENOMEM;
 	}
@@ -443,18 +441,17 @@ static void settle_busy(struct action *a)
 		return;
 	a->class = CLASS_NEEDS_REBOOT;
 	a->reason = action_failure(a);
-	COPY(a->detail, a->error);
+	a->detail = a->error;
 }
 
 /* A missing answer of the metadata service is waited for, no failure; a bad one is refused. */
-static void settle_metadata(struct action *a)
+static void settle_metadata(struct plan *p, struct action *a)
 {
 	if (a->verb != VERB_ASK_METADATA || (a->result != -EAGAIN && a->result != -EBADMSG))
 		return;
 	a->class = a->result == -EAGAIN ? CLASS_WAITING : CLASS_REFUSED;
 	a->reason = action_failure(a);
-	snprintf(a->detail + strlen(a->detail), sizeof(a->detail) - strlen(a->detail), ": %s",
-		 a->error);
+	a->detail = plan_text(p, "%s: %s", a->detail, a->error);
 }
 
 /*
@@ -490,7 +487,7 @@ static const struct action *find_tried(const struct attempts *tried, const struc
 	return t;
 }
 
-static void mark(const struct action *t, struct action *a)
+static void mark(const struct action *t, struct plan *p, struct action *a)
 {
 	a->is_running = t->is_running;
 	if (a->is_running)
@@ -498,11 +495,11 @@ static void mark(const struct action *t, struct action *a)
 	a->is_done = true;
 	a->is_vain = t->is_vain || t->result >= 0;
 	a->result = t->result >= 0 ? -EIO : t->result;
-	COPY(a->error, t->result < 0 ? t->error
-				     : "the kernel accepted it, but it did not take effect, or "
-				       "another program undid it at once");
+	a->error = t->result < 0 ? action_text(&p->texts, t->error)
+				 : "the kernel accepted it, but it did not take effect, or "
+				   "another program undid it at once";
 	settle_busy(a);
-	settle_metadata(a);
+	settle_metadata(p, a);
 }
 
 void plan_mark_tried(const struct attempts *tried, struct plan *p)
@@ -512,7 +509,7 @@ void plan_mark_tried(const struct attempts *tried, struct plan *p)
 		const struct action *t = a->class == CLASS_CHANGE ? find_tried(tried, a) : NULL;
 
 		if (t)
-			mark(t, a);
+			mark(t, p, a);
 	}
 }
 
@@ -531,11 +528,11 @@ static void tell_how(const struct node *n, const struct memory *memory, const st
 			 s->to[0] ? " " : "", s->to);
 }
 
-static void refuse_loop(struct action *a, const char *detail)
+static void refuse_loop(struct plan *p, struct action *a, const char *detail)
 {
 	a->class = CLASS_REFUSED;
 	a->reason = REASON_BOOT_LOOP;
-	COPY(a->detail, detail);
+	a->detail = action_text(&p->texts, detail);
 }
 
 int plan_boots(const struct config *c, const struct node *n, const struct memory *memory,
@@ -555,7 +552,7 @@ int plan_boots(const struct config *c, const struct node *n, const struct memory
 		    attempts_find(memory->tried, a->verb, a->target, s.to))
 			continue;
 		tell_how(n, memory, &s, detail, sizeof(detail));
-		refuse_loop(a, detail);
+		refuse_loop(p, a, detail);
 		if (a->verb == VERB_SET_NUM_VFS) {
 			drop_rest(p, s.target);
 			i = 0; /* places have changed, and the first one was met */

@@ -128,13 +128,13 @@ static void set_class(struct action *a, enum class class, enum reason reason)
 	a->reason = reason;
 }
 
-static void forbid(const struct node *n, struct action *a)
+static void forbid(const struct node *n, struct plan *p, struct action *a)
 {
 	set_class(a, CLASS_REFUSED, REASON_MODULE_FORBIDDEN);
-	snprintf(a->detail, sizeof(a->detail), "module_blacklist=%.200s", n->cmdline_blacklist);
-	snprintf(a->advice, sizeof(a->advice),
-		 "Remove %.64s from module_blacklist= on the kernel command line and reboot.",
-		 a->target);
+	a->detail = plan_text(p, "module_blacklist=%.200s", n->cmdline_blacklist);
+	a->advice = plan_text(
+		p, "Remove %.64s from module_blacklist= on the kernel command line and reboot.",
+		a->target);
 }
 
 static struct action *add_load(const struct node *n, struct plan *p, const char *name,
@@ -145,7 +145,7 @@ static struct action *add_load(const struct node *n, struct plan *p, const char 
 	struct action *a = plan_add_reason(p, step, VERB_LOAD_MODULE, class, name, reason);
 
 	if (a && reason == REASON_MODULE_FORBIDDEN)
-		forbid(n, a);
+		forbid(n, p, a);
 	return a;
 }
 
@@ -230,55 +230,58 @@ static bool is_way_back(const struct node *n, const struct module *m)
 }
 
 /* Sets class and reason by the first obstacle to this mode that is to be dealt with. */
-static void judge_erdma(const struct graph *g, const struct memory *memory, const struct erdma *e,
+static void judge_erdma(const struct memory *memory, const struct erdma *e, struct plan *p,
 			struct action *a)
 {
-	const struct node *n = g->n;
+	const struct node *n = p->graph.n;
+	char users[ACTION_TEXT_LEN];
 	const bool is_loaded = e->module->state == MODULE_LOADED;
 
 	if (e->missing && n->is_dkms_building) {
 		set_class(a, CLASS_WAITING, REASON_DKMS_BUILDING);
 	} else if (e->missing) {
 		set_class(a, CLASS_IMPOSSIBLE, REASON_PARAMETER_MISSING);
-		snprintf(a->detail, sizeof(a->detail), "%.160s has no parameter %.64s",
-			 e->module->path[0] ? e->module->path : ERDMA_MODULE, e->missing);
+		a->detail =
+			plan_text(p, "%.160s has no parameter %.64s",
+				  e->module->path[0] ? e->module->path : ERDMA_MODULE, e->missing);
 		if (streq(e->missing, ERDMA_PORTS)) /* the driver has the mode itself */
-			copy(a->advice, sizeof(a->advice),
-			     "Remove ReservePortsBase= from [Driver], or update the vendor's "
-			     "driver to one that has the parameter.");
+			a->advice =
+				"Remove ReservePortsBase= from [Driver], or update the vendor's "
+				"driver to one that has the parameter.";
 	} else if (e->misfit) {
 		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_PARAMETER);
-		snprintf(a->detail, sizeof(a->detail), "%s is of type %s", e->misfit->name,
-			 e->misfit->type);
-		snprintf(a->advice, sizeof(a->advice),
-			 "\"modinfo " ERDMA_MODULE "\" shows it: this is no driver that is known "
-			 "here, where %s is %s. Install the vendor's driver for the running "
-			 "kernel, or set [Driver] Mode=keep.",
-			 e->misfit->name,
-			 streq(e->misfit->name, ERDMA_COMPAT) ? "of type bool" : "a number");
+		a->detail = plan_text(p, "%s is of type %s", e->misfit->name, e->misfit->type);
+		a->advice = plan_text(
+			p,
+			"\"modinfo " ERDMA_MODULE "\" shows it: this is no driver that is known "
+			"here, where %s is %s. Install the vendor's driver for the running "
+			"kernel, or set [Driver] Mode=keep.",
+			e->misfit->name,
+			streq(e->misfit->name, ERDMA_COMPAT) ? "of type bool" : "a number");
 	} else if (e->module->state == MODULE_BUILTIN) {
 		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_BUILTIN);
-		snprintf(a->advice, sizeof(a->advice),
-			 "Set on the kernel command line, each with \"" ERDMA_MODULE
-			 ".\" before it: %s; then reboot.",
-			 e->to);
+		a->advice = plan_text(p,
+				      "Set on the kernel command line, each with \"" ERDMA_MODULE
+				      ".\" before it: %s; then reboot.",
+				      e->to);
 	} else if (is_loaded && !e->module->path[0]) { /* it would be gone for good */
 		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_MISSING);
 	} else if (is_loaded && n->is_dkms_building && !is_way_back(n, e->module)) {
 		set_class(a, CLASS_WAITING, REASON_DKMS_BUILDING);
 	} else if (is_loaded && !e->module->has_info) {
 		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_UNREADABLE);
-		COPY(a->detail, e->module->path);
+		a->detail = action_text(&p->texts, e->module->path);
 	} else if (is_loaded && !module_is_built_for(e->module, n->kernel)) {
 		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_VERMAGIC);
-		snprintf(a->detail, sizeof(a->detail), "%.160s is built for %.*s", e->module->path,
-			 (int)strcspn(e->module->vermagic, " "), e->module->vermagic);
+		a->detail = plan_text(p, "%.160s is built for %.*s", e->module->path,
+				      (int)strcspn(e->module->vermagic, " "), e->module->vermagic);
 	} else if (is_loaded && e->module->is_blacklisted) {
 		set_class(a, CLASS_REFUSED, REASON_MODULE_BLACKLISTED);
 	} else if (is_loaded && node_forbids(n, ERDMA_MODULE)) {
-		forbid(n, a);
+		forbid(n, p, a);
 	} else if (is_loaded &&
-		   in_use_of_driver(g, memory, ERDMA_MODULE, a->detail, sizeof(a->detail))) {
+		   in_use_of_driver(&p->graph, memory, ERDMA_MODULE, users, sizeof(users))) {
+		a->detail = action_text(&p->texts, users);
 		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_IN_USE);
 	}
 }
@@ -300,7 +303,7 @@ static int plan_erdma(const struct config *c, const struct node *n, const struct
 		COPY(a->text.to, e.to);
 		/* A driver that cannot be loaded is not judged further, but its mode is wanted. */
 		if (a->class == CLASS_CHANGE)
-			judge_erdma(&p->graph, memory, &e, a);
+			judge_erdma(memory, &e, p, a);
 	}
 
 	if (e.is_compat && !e.missing)

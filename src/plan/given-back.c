@@ -53,8 +53,8 @@ static int want(struct back *b, enum verb verb, const char *from, const char *to
 	if (verb != VERB_SET_VF_MAC && verb != VERB_SET_VF_VLAN && verb != VERB_SET_VF_TRUST)
 		a->ifindex = b->d->netdev->ifindex;
 	action_set(a, from, to);
-	snprintf(a->detail, sizeof(a->detail), "%s, given back by a pod with other settings",
-		 b->d->netdev->name);
+	a->detail =
+		plan_text(b->p, "%s, given back by a pod with other settings", b->d->netdev->name);
 	b->is_pending |= !attempts_find(b->memory->tried, verb, a->target, to);
 	return verb == VERB_SET_VF_MAC ? identity_give(b->p, b->d->pci, to) : 0;
 }
@@ -150,13 +150,14 @@ static struct action *add_lost(struct back *b, enum verb verb)
 		return NULL;
 	a->ifindex = d->netdev->ifindex;
 	a->is_back = true;
-	snprintf(a->detail, sizeof(a->detail), "%s had it before a pod had %s", d->netdev->name,
-		 d->netdev->name);
+	a->detail =
+		plan_text(b->p, "%s had it before a pod had %s", d->netdev->name, d->netdev->name);
 	return a;
 }
 
 static int put_address(struct back *b, const char *word)
 {
+	char subject[64];
 	struct address x;
 	struct action *a;
 
@@ -166,7 +167,8 @@ static int put_address(struct back *b, const char *word)
 	if (!a)
 		return -ENOMEM;
 	a->address = x;
-	ip_format(x.family, x.local, x.prefix_len, a->subject, sizeof(a->subject));
+	ip_format(x.family, x.local, x.prefix_len, subject, sizeof(subject));
+	a->subject = action_text(&b->p->texts, subject);
 	return 0;
 }
 
@@ -181,7 +183,7 @@ static int put_route(struct back *b, const char *word)
 	if (!a)
 		return -ENOMEM;
 	a->route.route = t;
-	nic_netdev_format_route(&t, a->subject, sizeof(a->subject));
+	a->subject = nic_netdev_format_route(b->p, &t);
 	return 0;
 }
 

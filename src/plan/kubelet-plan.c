@@ -8,21 +8,21 @@
 static int add_change(const struct kubelet_item *item, enum kubelet_setting s,
 		      struct action **change, struct plan *p)
 {
-	const size_t n = *change ? strlen((*change)->detail) : 0;
-
 	if (*change) {
-		snprintf((*change)->detail + n, sizeof((*change)->detail) - n, "%s%s %s%s%s",
-			 n ? "; " : "", kubelet_key(s), item->from, *item->from ? " -> " : "",
-			 item->to);
+		const char *detail = (*change)->detail;
+
+		(*change)->detail =
+			plan_text(p, "%s%s%s %s%s%s", detail, *detail ? "; " : "", kubelet_key(s),
+				  item->from, *item->from ? " -> " : "", item->to);
 		return 0;
 	}
 	*change = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE, item->path);
 	if (!*change)
 		return -ENOMEM;
-	COPY((*change)->subject, kubelet_key(s));
+	(*change)->subject = kubelet_key(s);
 	COPY((*change)->text.from, item->from);
 	COPY((*change)->text.to, item->to);
-	COPY((*change)->detail, item->detail);
+	(*change)->detail = action_text(&p->texts, item->detail);
 	return 0;
 }
 
@@ -42,7 +42,7 @@ static int add_refused(const struct kubelet_item *item, struct plan *p)
 		return -ENOMEM;
 	COPY(a->text.from, item->from);
 	COPY(a->text.to, item->to);
-	COPY(a->detail, item->detail);
+	a->detail = action_text(&p->texts, item->detail);
 	return 0;
 }
 

@@ -33,9 +33,9 @@ static int want_no_default_route(struct plan *p, const struct device *d, const s
 	if (!a)
 		return -ENOMEM;
 	a->ifindex = nd->ifindex;
-	COPY(a->subject, netconf_name(NETCONF_ACCEPT_RA_DEFRTR));
+	a->subject = netconf_name(NETCONF_ACCEPT_RA_DEFRTR);
 	action_set_numbers(a, nd->conf.values[NETCONF_ACCEPT_RA_DEFRTR], 0);
-	COPY(a->detail, nd->name);
+	a->detail = action_text(&p->texts, nd->name);
 	return 0;
 }
 
@@ -56,7 +56,7 @@ static int want_up(const struct node *n, struct plan *p, const struct device *d,
 	if (!a)
 		return -ENOMEM;
 	a->ifindex = nd->ifindex;
-	COPY(a->detail, nd->name);
+	a->detail = action_text(&p->texts, nd->name);
 	return 0;
 }
 
@@ -109,10 +109,9 @@ static int want_mtu(const struct node *n, struct plan *p, const struct device *d
 	a->ifindex = nd->ifindex;
 	action_set_numbers(a, nd->mtu, want);
 	if (a->reason == REASON_MTU_TOO_LARGE)
-		snprintf(a->detail, sizeof(a->detail), "%s takes at most %" PRIu32, nd->name,
-			 nd->max_mtu);
+		a->detail = plan_text(p, "%s takes at most %" PRIu32, nd->name, nd->max_mtu);
 	else
-		COPY(a->detail, nd->name);
+		a->detail = action_text(&p->texts, nd->name);
 	return 0;
 }
 

@@ -68,30 +68,30 @@ struct action *nic_netdev_add_action(struct plan *p, const struct nic_netdev *k,
 	if (!a)
 		return NULL;
 	a->ifindex = ifindex;
-	COPY(a->subject, subject);
+	a->subject = action_text(&p->texts, subject);
 	if (k)
-		COPY(a->detail, k->netdev->name);
+		a->detail = action_text(&p->texts, k->netdev->name);
 	return a;
 }
 
-void nic_netdev_format_route(const struct route *t, char *ret, size_t size)
+const char *nic_netdev_format_route(struct plan *p, const struct route *t)
 {
 	char dst[64];
 
 	ip_format(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
-	snprintf(ret, size, "%s table %" PRIu32, dst, t->table);
+	return plan_text(p, "%s table %" PRIu32, dst, t->table);
 }
 
-void nic_netdev_format_rule(const struct rule *rule, char *ret, size_t size)
+const char *nic_netdev_format_rule(struct plan *p, const struct rule *rule)
 {
 	char src[64];
 
 	ip_format(rule->family, rule->src,
 		  rule->src_len == ip_bits(rule->family) ? UINT32_MAX : rule->src_len, src,
 		  sizeof(src));
-	snprintf(ret, size, "%s %s table %" PRIu32 "%s", rule->src_len ? "from" : "oif",
-		 rule->src_len ? src : rule->oif, rule->table,
-		 !rule->src_len && rule->family == AF_INET6 ? " of IPv6" : "");
+	return plan_text(p, "%s %s table %" PRIu32 "%s", rule->src_len ? "from" : "oif",
+			 rule->src_len ? src : rule->oif, rule->table,
+			 !rule->src_len && rule->family == AF_INET6 ? " of IPv6" : "");
 }
 
 uint32_t nic_netdev_of_rule(const struct rule *rule)

@@ -32,8 +32,8 @@ bool nic_netdev_is_leaving(const struct plan *p,
 			   const struct address *a); /* this plan removes it */
 
 /* "10.0.0.0/24 table 11400003", "from 10.0.0.2 table 11400003", "oif eth1 table 11400003" */
-void nic_netdev_format_route(const struct route *t, char *ret, size_t size);
-void nic_netdev_format_rule(const struct rule *rule, char *ret, size_t size);
+const char *nic_netdev_format_route(struct plan *p, const struct route *t);
+const char *nic_netdev_format_rule(struct plan *p, const struct rule *rule);
 uint32_t nic_netdev_of_rule(const struct rule *rule); /* of its table, also when the NIC is gone */
 
 /* The metric that the prefix route of this address of this netdev is to have. */

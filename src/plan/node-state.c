@@ -111,8 +111,8 @@ static int wait_for_device(struct plan *p, const struct device *d)
 			    d->reason);
 	if (!a)
 		return -ENOMEM;
-	COPY(a->detail, d->detail);
-	COPY(a->advice, d->advice ? d->advice : "");
+	a->detail = action_text(&p->texts, d->detail);
+	a->advice = d->advice;
 	a->is_missing = d->is_missing;
 	return 0;
 }

@@ -18,16 +18,15 @@ static const char *type_of(const char *name)
 	return streq(name, ERDMA_PORTS) ? "ushort" : "bool";
 }
 
-static void put_place(const struct option *o, char *ret, size_t size)
+static const char *place_of(struct plan *p, const struct option *o)
 {
 	if (o->source == OPTION_LOAD && o->line == 0)
-		snprintf(ret, size, "modules_load= on the kernel command line");
-	else if (o->source == OPTION_CMDLINE)
-		snprintf(ret, size, "the kernel command line");
-	else if (o->line > 0)
-		snprintf(ret, size, "line %" PRIu32 " of %.180s", o->line, o->file);
-	else
-		snprintf(ret, size, "%s", o->file);
+		return "modules_load= on the kernel command line";
+	if (o->source == OPTION_CMDLINE)
+		return "the kernel command line";
+	if (o->line > 0)
+		return plan_text(p, "line %" PRIu32 " of %.180s", o->line, o->file);
+	return action_text(&p->texts, o->file);
 }
 
 static bool is_overruled(const struct node *n, size_t i)
@@ -42,27 +41,27 @@ static bool is_overruled(const struct node *n, size_t i)
 
 static struct action *add_conflict(struct plan *p, const struct option *o, const char *module)
 {
+	const char *place = place_of(p, o);
 	struct action *a;
-	char place[208];
 
 	a = plan_add_reason(p, STEP_DRIVER, VERB_SET_OPTION, CLASS_REFUSED, module,
 			    REASON_OPTION_CONFLICT);
 	if (!a)
 		return NULL;
 
-	put_place(o, place, sizeof(place));
 	if (o->source == OPTION_CMDLINE)
-		snprintf(a->advice, sizeof(a->advice),
-			 "Remove %s.%.24s=%.20s from %s (the boot loader's configuration) and "
-			 "reboot.",
-			 module, o->name, o->value, place);
+		a->advice = plan_text(
+			p,
+			"Remove %s.%.24s=%.20s from %s (the boot loader's configuration) and "
+			"reboot.",
+			module, o->name, o->value, place);
 	else if (o->source == OPTION_LOAD)
-		snprintf(a->advice, sizeof(a->advice),
-			 "Remove %s from %s, or set [Driver] Mode=default or compat.", module,
-			 place);
+		a->advice =
+			plan_text(p, "Remove %s from %s, or set [Driver] Mode=default or compat.",
+				  module, place);
 	else
-		snprintf(
-			a->advice, sizeof(a->advice),
+		a->advice = plan_text(
+			p,
 			"Remove %.24s=%.20s from %s, and rebuild the initramfs if it has that file "
 			"(\"dracut --force\" or \"update-initramfs -u\").",
 			o->name, o->value, place);
@@ -74,15 +73,13 @@ static int plan_option(const struct node *n, struct plan *p, size_t i, const cha
 {
 	const struct option *o = &n->options[i];
 	struct action *a = add_conflict(p, o, module);
-	char place[208];
 
 	if (!a)
 		return -ENOMEM;
 	snprintf(a->text.from, sizeof(a->text.from), "%.24s=%.20s", o->name, o->value);
 	snprintf(a->text.to, sizeof(a->text.to), "%.24s=%.20s", o->name, want);
-	put_place(o, place, sizeof(place));
-	snprintf(a->detail, sizeof(a->detail), "%s%s", place,
-		 is_overruled(n, i) ? ", overruled by a file of rdma-provision" : "");
+	a->detail = plan_text(p, "%s%s", place_of(p, o),
+			      is_overruled(n, i) ? ", overruled by a file of rdma-provision" : "");
 	return 0;
 }
 
@@ -90,11 +87,8 @@ static int plan_option(const struct node *n, struct plan *p, size_t i, const cha
 static int hint_stale(const struct node *n, struct plan *p, size_t i, const char *module)
 {
 	const struct option *o = &n->options[i];
-	char place[208];
-
-	put_place(o, place, sizeof(place));
 	return plan_add_hint(p, REASON_OPTION_STALE, module, "%.24s%s%.20s, %s", o->name,
-			     *o->value ? "=" : "", o->value, place);
+			     *o->value ? "=" : "", o->value, place_of(p, o));
 }
 
 int plan_options(const struct node *n, struct plan *p, const struct module_options *w,
@@ -121,7 +115,7 @@ int plan_options(const struct node *n, struct plan *p, const struct module_optio
 			a = add_conflict(p, o, module);
 			if (!a)
 				return -ENOMEM;
-			put_place(o, a->detail, sizeof(a->detail));
+			a->detail = place_of(p, o);
 			continue;
 		}
 		want = module_options_value(w, module, o->name);
@@ -151,6 +145,7 @@ int plan_option_file(const struct option_file *f, struct plan *p)
 int plan_netns(const struct config *c, const struct node *n, const struct memory *memory _unused_,
 	       struct plan *p)
 {
+	char names[ACTION_TEXT_LEN] = "";
 	struct action *a;
 
 	/* Without an RDMA subsystem yet, the option that "early" wrote decides when it is loaded.
@@ -170,7 +165,8 @@ int plan_netns(const struct config *c, const struct node *n, const struct memory
 		a->reason = REASON_NETNS_BUSY;
 	}
 	for (size_t i = 0; i < n->n_netnses; i++)
-		in_use_append(a->detail, sizeof(a->detail), n->netnses[i].name);
+		in_use_append(names, sizeof(names), n->netnses[i].name);
+	a->detail = action_text(&p->texts, names);
 	a->mode.from = n->netns_mode;
 	a->mode.to = c->rdma.netns_mode;
 	return 0;

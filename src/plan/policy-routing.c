@@ -342,7 +342,8 @@ static bool has_rule(const struct node *n, const struct rule *want)
 	return ANY(r, n->rules, n->n_rules, is_same_rule(r, want));
 }
 
-static void describe_route(const struct route *t, struct action *a, const char *netdev)
+static void describe_route(struct plan *p, const struct route *t, struct action *a,
+			   const char *netdev)
 {
 	char gateway[INET6_ADDRSTRLEN] = "";
 
@@ -350,38 +351,32 @@ static void describe_route(const struct route *t, struct action *a, const char *
 		return;
 	if (!is_zero(t->gateway))
 		ip_format(t->family, t->gateway, UINT32_MAX, gateway, sizeof(gateway));
-	snprintf(a->detail, sizeof(a->detail), "%s%s%s", gateway[0] ? "via " : "", gateway,
-		 gateway[0] ? " " : "");
-	snprintf(a->detail + strlen(a->detail), sizeof(a->detail) - strlen(a->detail), "dev %s",
-		 netdev);
+	a->detail = plan_text(p, "%s%s%sdev %s", gateway[0] ? "via " : "", gateway,
+			      gateway[0] ? " " : "", netdev);
 }
 
 static int change_route(const struct node *n, struct plan *p, enum verb verb, const struct route *t)
 {
 	const struct netdev *nd = node_netdev(n, t->ifindex);
-	struct action *a;
-	char subject[96];
+	struct action *a = nic_netdev_add_action(p, nic_netdev_of(p, t->ifindex), verb, t->ifindex,
+						 nic_netdev_format_route(p, t));
 
-	nic_netdev_format_route(t, subject, sizeof(subject));
-	a = nic_netdev_add_action(p, nic_netdev_of(p, t->ifindex), verb, t->ifindex, subject);
 	if (!a)
 		return -ENOMEM;
 	a->route.route = *t;
 	for (size_t i = 0; i < n->n_routes; i++)
 		a->route.is_replaced |=
 			n->routes[i].protocol == OWN_PROTOCOL && is_same_key(&n->routes[i], t);
-	describe_route(t, a, nd ? nd->name : "?");
+	describe_route(p, t, a, nd ? nd->name : "?");
 	return 0;
 }
 
 static int change_rule(struct plan *p, enum verb verb, const struct rule *rule)
 {
 	const uint32_t ifindex = nic_netdev_of_rule(rule);
-	struct action *a;
-	char subject[96];
+	struct action *a = nic_netdev_add_action(p, nic_netdev_of(p, ifindex), verb, ifindex,
+						 nic_netdev_format_rule(p, rule));
 
-	nic_netdev_format_rule(rule, subject, sizeof(subject));
-	a = nic_netdev_add_action(p, nic_netdev_of(p, ifindex), verb, ifindex, subject);
 	if (!a)
 		return -ENOMEM;
 	a->rule = *rule;

@@ -98,9 +98,9 @@ static int add_wishes(struct plan *p, const struct device *d, const struct wishe
 
 		if (!a)
 			return -ENOMEM;
-		COPY(a->subject, w->list[i].subject);
+		a->subject = action_text(&p->texts, w->list[i].subject);
 		action_set(a, w->list[i].from, w->list[i].to);
-		COPY(a->detail, d->netdev->name);
+		a->detail = action_text(&p->texts, d->netdev->name);
 	}
 	return 0;
 }
@@ -142,9 +142,9 @@ static int want_default(struct plan *p, const struct device *d, const struct por
 	a = plan_add(p, STEP_LINK, VERB_SET_ROCE, CLASS_CHANGE, d->pci->address);
 	if (!a)
 		return -ENOMEM;
-	snprintf(a->subject, sizeof(a->subject), "ports/%" PRIu32 "/%s", port->number, file);
+	a->subject = plan_text(p, "ports/%" PRIu32 "/%s", port->number, file);
 	action_set(a, from, to);
-	COPY(a->detail, d->ibdev->name);
+	a->detail = action_text(&p->texts, d->ibdev->name);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ static struct action *add(struct plan *p, enum step step, enum verb verb, const 
 	action_set(a, "", to);
 	if (e) {
 		a->ifindex = e->ifindex;
-		COPY(a->subject, e->subject);
+		a->subject = action_text(&p->texts, e->subject);
 	}
 	return a;
 }
@@ -35,7 +35,7 @@ static int revert_rules(const struct node *n, struct plan *p)
 		a = add(p, STEP_ROUTE, VERB_REMOVE_RULE, "", NULL, "");
 		if (!a)
 			return -ENOMEM;
-		nic_netdev_format_rule(&n->rules[i], a->subject, sizeof(a->subject));
+		a->subject = nic_netdev_format_rule(p, &n->rules[i]);
 		a->ifindex = nic_netdev_of_rule(&n->rules[i]);
 		a->rule = n->rules[i];
 	}
@@ -52,7 +52,7 @@ static int revert_routes(const struct node *n, struct plan *p)
 		a = add(p, STEP_ROUTE, VERB_REMOVE_ROUTE, "", NULL, "");
 		if (!a)
 			return -ENOMEM;
-		nic_netdev_format_route(&n->routes[i], a->subject, sizeof(a->subject));
+		a->subject = nic_netdev_format_route(p, &n->routes[i]);
 		a->ifindex = n->routes[i].ifindex;
 		a->route.route = n->routes[i];
 	}
@@ -63,14 +63,16 @@ static int revert_neighbours(const struct node *n, struct plan *p)
 {
 	for (size_t i = 0; i < n->n_neighbours; i++) {
 		struct action *a;
+		char subject[64];
 
 		if (n->neighbours[i].protocol != OWN_PROTOCOL)
 			continue;
 		a = add(p, STEP_ROUTE, VERB_REMOVE_NEIGHBOUR, "", NULL, "");
 		if (!a)
 			return -ENOMEM;
-		ip_format(n->neighbours[i].family, n->neighbours[i].address, UINT32_MAX, a->subject,
-			  sizeof(a->subject));
+		ip_format(n->neighbours[i].family, n->neighbours[i].address, UINT32_MAX, subject,
+			  sizeof(subject));
+		a->subject = action_text(&p->texts, subject);
 		a->ifindex = n->neighbours[i].ifindex;
 		a->neighbour = n->neighbours[i];
 	}
@@ -158,7 +160,7 @@ static int revert_dcb(const struct node *n, const struct memory *memory, struct 
 {
 	const struct netdev *nd = node_netdev_of(n, e->target);
 	const struct dcb *d = nd ? node_dcb(n, nd->ifindex) : NULL;
-	char now[QOS_ETS_LEN] = "", users[sizeof(((struct action *)0)->detail)];
+	char now[QOS_ETS_LEN] = "", users[ACTION_TEXT_LEN];
 	struct action *a;
 
 	if (questions_add_function(&p->questions, e->target) < 0)
@@ -175,7 +177,7 @@ static int revert_dcb(const struct node *n, const struct memory *memory, struct 
 	if (in_use_of_port(&p->graph, memory, node_pci(n, nd->pci), users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_QOS_IN_USE;
-		COPY(a->detail, users);
+		a->detail = action_text(&p->texts, users);
 	}
 	return 0;
 }
@@ -206,7 +208,7 @@ static int revert_vfs(const struct node *n, const struct memory *memory, struct 
 		      const struct ledger_entry *e)
 {
 	const struct pci *pf = node_pci(n, e->target);
-	char users[sizeof(((struct action *)0)->detail)], now[16];
+	char users[ACTION_TEXT_LEN], now[16];
 	struct action *a;
 
 	snprintf(now, sizeof(now), "%" PRIu32, pf ? pf->num_vfs : 0);
@@ -220,11 +222,11 @@ static int revert_vfs(const struct node *n, const struct memory *memory, struct 
 	if (memory->stuck[0]) { /* it would hang as well: plan/vf-precheck.h */
 		a->class = CLASS_WAITING;
 		a->reason = REASON_PCI_STUCK;
-		COPY(a->detail, memory->stuck);
+		a->detail = action_text(&p->texts, memory->stuck);
 	} else if (in_use_of_vfs(&p->graph, memory, pf, users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_VF_IN_USE;
-		COPY(a->detail, users);
+		a->detail = action_text(&p->texts, users);
 	}
 	return 0;
 }
@@ -327,9 +329,8 @@ static void leave_used(const struct node *n, struct plan *p)
 				continue;
 			a->class = CLASS_REFUSED;
 			a->reason = REASON_NIC_IN_USE;
-			snprintf(a->detail, sizeof(a->detail),
-				 "%s, %s has %" PRIu32 " open contexts", a->subject, ib->name,
-				 ib->n_contexts);
+			a->detail = plan_text(p, "%s, %s has %" PRIu32 " open contexts", a->subject,
+					      ib->name, ib->n_contexts);
 			break;
 		}
 }

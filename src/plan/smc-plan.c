@@ -32,18 +32,19 @@ static int refuse(struct plan *p, enum reason reason)
 }
 
 /* Words for people: what it is about, and what is replaced. */
-static void describe(const struct pnet_wish *w, const struct pnet *replaced, struct action *a)
+static void describe(const struct pnet_wish *w, const struct pnet *replaced, struct plan *p,
+		     struct action *a)
 {
 	const char *name = !replaced             ? ""
 			   : replaced->netdev[0] ? replaced->netdev
 						 : replaced->ibdev;
 
-	snprintf(a->detail, sizeof(a->detail), "%s, %s", w->ibdev, w->netdev);
+	a->detail = plan_text(p, "%s, %s", w->ibdev, w->netdev);
 	if (!replaced)
 		return;
 	COPY(a->text.from, streq(replaced->id, w->id) ? "" : replaced->id);
-	snprintf(a->detail, sizeof(a->detail), "%s, %s: instead of %s of %s", w->ibdev, w->netdev,
-		 replaced->id, name);
+	a->detail = plan_text(p, "%s, %s: instead of %s of %s", w->ibdev, w->netdev, replaced->id,
+			      name);
 }
 
 static int want_entries(const struct node *n, const struct memory *memory, struct plan *p,
@@ -67,7 +68,7 @@ static int want_entries(const struct node *n, const struct memory *memory, struc
 	if (!a)
 		return -ENOMEM;
 	COPY(a->text.to, w.id);
-	describe(&w, wrong, a);
+	describe(&w, wrong, p, a);
 	return 0;
 }
 

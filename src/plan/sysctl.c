@@ -50,9 +50,9 @@ static int tell_strict(struct plan *p, const struct nic_netdev *k, enum netconf_
 	if (!a)
 		return -ENOMEM;
 	a->ifindex = k->netdev->ifindex;
-	COPY(a->subject, name);
-	snprintf(a->detail, sizeof(a->detail), "net/ipv4/conf/all/%s is %" PRId32 ", %s", name + 5,
-		 all, k->netdev->name);
+	a->subject = name;
+	a->detail = plan_text(p, "net/ipv4/conf/all/%s is %" PRId32 ", %s", name + 5, all,
+			      k->netdev->name);
 	return 0;
 }
 

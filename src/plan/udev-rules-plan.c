@@ -64,8 +64,8 @@ int plan_udev_rules(const struct config *c, const struct node *n,
 	if (!a)
 		return -ENOMEM;
 	if (p->rules)
-		snprintf(a->detail, sizeof(a->detail),
-			 "keep networkd and NetworkManager off the VFs of %zu PFs", n_pfs);
+		a->detail = plan_text(p, "keep networkd and NetworkManager off the VFs of %zu PFs",
+				      n_pfs);
 	else
 		COPY(a->text.to, "none"); /* told apart from the other way by what was tried */
 	return 0;

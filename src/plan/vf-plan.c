@@ -221,8 +221,8 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 		   const struct device *d)
 {
 	const uint32_t want = wish_of(d);
-	char detail[ELEMENTSOF(((struct action *)0)->detail)];
-	const char *advice = "";
+	char detail[ACTION_TEXT_LEN];
+	const char *advice = NULL;
 	enum class class;
 	enum reason reason;
 	const struct action *running;
@@ -248,8 +248,8 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 	a = add_change(p, class, reason, d->pci, d->pci->num_vfs, want);
 	if (!a)
 		return -ENOMEM;
-	COPY(a->detail, detail);
-	COPY(a->advice, advice);
+	a->detail = action_text(&p->texts, detail);
+	a->advice = advice;
 	return 0;
 }
 

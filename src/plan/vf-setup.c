@@ -40,8 +40,7 @@ static struct action *add_setting(struct plan *p, const struct vf *v, enum verb 
 
 	a = plan_add(p, STEP_VF, verb, CLASS_CHANGE, v->device->pci->address);
 	if (a)
-		snprintf(a->detail, sizeof(a->detail), "VF %" PRIu32 " of %s", v->info->index,
-			 v->info->pf);
+		a->detail = plan_text(p, "VF %" PRIu32 " of %s", v->info->index, v->info->pf);
 	return a;
 }
 
@@ -144,7 +143,7 @@ static int want_trust(const struct node *n _unused_, const struct memory *memory
 		return 0;
 	a->class = CLASS_NEEDS_REBOOT;
 	a->reason = REASON_VF_IN_USE;
-	COPY(a->detail, users);
+	a->detail = action_text(&p->texts, users);
 	return 0;
 }
 
@@ -205,7 +204,7 @@ static int restore_autoprobe(const struct node *n, const struct memory *memory, 
 		if (!a)
 			return -ENOMEM;
 		action_set_numbers(a, pf->autoprobe, 1);
-		COPY(a->detail, pf->autoprobe ? "only our record of it is left" : "");
+		a->detail = pf->autoprobe ? "only our record of it is left" : "";
 	}
 	return 0;
 }
