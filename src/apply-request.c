@@ -14,32 +14,10 @@
 #define SYS_pidfd_open 434 /* on each architecture, since Linux 5.3 */
 #endif
 
-/* The bytes of REQUEST_PATH that are locked: by the service, and while "apply" adds to the number.
- */
-enum {
-	BYTE_SERVICE,
-	BYTE_NUMBER
-};
-
-static struct flock lock_of(off_t byte)
-{
-	return (struct flock){ F_WRLCK, SEEK_SET, byte, 1, 0 };
-}
-
-static int open_request(const struct fs *fs)
-{
-	int fd = fs_open(fs, REQUEST_PATH, O_RDWR | O_CREAT), r;
-
-	if (fd != -ENOENT)
-		return fd;
-	r = fs_make_folders(fs, RUN_FOLDER);
-	return r < 0 ? r : fs_open(fs, REQUEST_PATH, O_RDWR | O_CREAT);
-}
-
 int apply_request_listen(const struct fs *fs)
 {
-	_cleanup_(closep) int fd = open_request(fs);
-	struct flock lock = lock_of(BYTE_SERVICE);
+	_cleanup_(closep) int fd = fs_open_lock(fs, REQUEST_PATH);
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
 	if (fd < 0)
 		return fd;
@@ -67,7 +45,7 @@ int apply_request_answer(const struct fs *fs, uint64_t number, int exit_code)
 
 static int find_service(int fd, pid_t *ret)
 {
-	struct flock lock = lock_of(BYTE_SERVICE);
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
 	if (fcntl(fd, F_GETLK, &lock) < 0)
 		return -errno;
@@ -87,13 +65,12 @@ int apply_request_find(const struct fs *fs, struct apply_request *ret)
 /* Two requests at a time get two numbers. Return: 0 or -errno. */
 static int add_request(int fd, uint64_t *ret)
 {
-	struct flock lock = lock_of(BYTE_NUMBER);
 	uint64_t number;
 	ssize_t n;
+	int r = fs_wait_for_lock(fd, FS_LOCK_USEC);
 
-	while (fcntl(fd, F_SETLKW, &lock) < 0)
-		if (errno != EINTR)
-			return -errno;
+	if (r < 0)
+		return r;
 	number = apply_request_take(fd) + 1;
 	n = pwrite(fd, &number, sizeof(number), 0);
 	if (n != sizeof(number))
@@ -115,7 +92,7 @@ static int tell_service(int fd, int signal, pid_t *ret)
 
 int apply_request_make(const struct fs *fs, struct apply_request *req)
 {
-	_cleanup_(closep) int fd = open_request(fs);
+	_cleanup_(closep) int fd = fs_open_lock(fs, REQUEST_PATH);
 	int r = fd < 0 ? fd : add_request(fd, &req->number);
 
 	return r < 0 ? r : tell_service(fd, SIGHUP, &req->service);
@@ -123,7 +100,7 @@ int apply_request_make(const struct fs *fs, struct apply_request *req)
 
 int apply_request_look(const struct fs *fs)
 {
-	_cleanup_(closep) int fd = open_request(fs);
+	_cleanup_(closep) int fd = fs_open_lock(fs, REQUEST_PATH);
 	pid_t service;
 
 	return fd < 0 ? fd : tell_service(fd, SIGUSR1, &service);

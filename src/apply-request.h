@@ -9,9 +9,9 @@
  *   apply    waits, by inotify, for an answer to its number or to a later one
  *
  * The answer to a pass that began before the request has a smaller number. Signals that the kernel
- * merges lose nothing, because the number is in the file. The service has the first byte of
- * REQUEST_PATH locked as long as it runs, with fcntl(2): F_GETLK tells its process, and the kernel
- * releases the lock when that ends.
+ * merges lose nothing, because the number is in the file. The service has REQUEST_PATH
+ * locked as long as it runs, with fcntl(2): F_GETLK tells its process, and the kernel releases the
+ * lock when that ends. An "apply" that adds to the number has it locked with flock(2) meanwhile.
  */
 #pragma once
 

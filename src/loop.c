@@ -243,17 +243,9 @@ int loop_plan(struct os *d, const struct config *c, bool is_wait_over, struct no
 
 static int lock_pass(const struct fs *fs, const struct pass *pass)
 {
-	_cleanup_(closep) int fd = -EBADF;
+	_cleanup_(closep) int fd = fs_open_lock(fs, LOCK_PATH);
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int r;
 
-	fd = fs_open(fs, LOCK_PATH, O_RDWR | O_CREAT);
-	if (fd == -ENOENT) {
-		r = fs_make_folders(fs, RUN_FOLDER);
-		if (r < 0)
-			return r;
-		fd = fs_open(fs, LOCK_PATH, O_RDWR | O_CREAT);
-	}
 	if (fd < 0)
 		return fd;
 

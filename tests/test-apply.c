@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <pthread.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -583,19 +584,19 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 	};
 	struct plan p = { .actions = actions, .n_actions = 3 };
 	struct plan next = { .actions = again, .n_actions = 2 };
-	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct action ended = { .target = "", .subject = "", .detail = "", .error = "" };
 	const struct apply_hooks hooks = { note_nothing, keep_end, NULL, &ended };
 	const struct world world = live_world(&place->os);
 	struct apply ap = { .world = &world, .hooks = &hooks };
+	int lock;
 
 	tree_file(t, "sys/bus/pci/devices/0000:51:00.0/virtfn0", "");
 	tree_file(t, "sys/bus/pci/devices/0000:51:00.0/virtfn1", "");
 	tree_file(t, "sys/bus/pci/devices/0000:51:00.0/sriov_numvfs", "0");
 	tree_file(t, "sys/bus/pci/drivers_probe", "");
 	tree_link(t, "sys/bus/pci/devices/0000:52:00.1/driver", "../../drivers/mlx5_core");
-	ap.lock = memfd_create("test", MFD_CLOEXEC);
-	assert_int_equal(fcntl(ap.lock, F_SETLK, &whole), 0);
+	lock = fs_lock(&place->os.fs, LANES_LOCK_PATH, 0);
+	assert_true(lock >= 0);
 	place->os.fs.is_live = true;
 
 	/* Another look is due, and what is of the node waits for all of this plan. */
@@ -617,8 +618,8 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 	apply_wait(&ap, &node, now_usec() + 20 * USEC_PER_MSEC);
 	assert_true(apply_is_busy(&ap));
 
-	whole.l_type = F_UNLCK;
-	assert_int_equal(fcntl(ap.lock, F_SETLK, &whole), 0);
+	assert_int_equal(flock(lock, LOCK_UN), 0);
+	close(lock);
 	apply_wait(&ap, &node, now_usec() + 60 * USEC_PER_SEC);
 	assert_false(apply_is_busy(&ap));
 	assert_string_equal(ended.target, "0000:51:00.0");
@@ -982,7 +983,6 @@ static void no_look_is_due_when_rules_are_read(void **state)
 		  .number = { { true, 0 }, { true, 1 } } },
 	};
 	struct plan p = { .actions = actions, .n_actions = 2, .rules = (char *)"the rules" };
-	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	const struct world world = live_world(&place->os);
 	int wishes[2], locked[2];
 	const struct apply_hooks hooks = { release_lock, end_nothing, NULL, &wishes[1] };
@@ -993,14 +993,13 @@ static void no_look_is_due_when_rules_are_read(void **state)
 	tree_file(&place->tree, "sys/bus/pci/devices/0000:51:00.0/virtfn0", "");
 	tree_file(&place->tree, "sys/bus/pci/devices/0000:51:00.0/sriov_numvfs", "0");
 	place->os.fs.is_live = true;
-	ap.lock = memfd_create("test", MFD_CLOEXEC);
 	assert_int_equal(pipe(wishes) + pipe(locked), 0);
 
 	/* Another process has the lock of lanes until the VFs are begun. */
 	pid = fork();
 	if (pid == 0)
-		_exit(fcntl(ap.lock, F_SETLK, &whole) < 0 || write(locked[1], "", 1) != 1 ||
-		      read(wishes[0], &byte, 1) != 1);
+		_exit(fs_lock(&place->os.fs, LANES_LOCK_PATH, 0) < 0 ||
+		      write(locked[1], "", 1) != 1 || read(wishes[0], &byte, 1) != 1);
 	assert_int_equal(read(locked[0], &byte, 1), 1);
 	complete_actions(p.actions, p.n_actions);
 	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 2);

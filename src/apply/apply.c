@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apply.h"
 
-#include "../os/child.h"
 #include "verbs.h"
 
 #include <poll.h>
-#include <sys/mman.h>
 
 static int (*const verbs[])(struct work *w, const struct action *a) = {
 	[VERB_LOAD_MODULE] = apply_load_module,
@@ -322,8 +320,7 @@ static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 						       .node = ap->node,
 						       .memory = ap->memory,
 						       .plan = ap->plan,
-						       .rules = ap->plan->rules,
-						       .lock = ap->lock } };
+						       .rules = ap->plan->rules } };
 		l->child.call = run_job;
 		l->child.userdata = &l->job;
 		a->result = ap->world->begin(ap->world->userdata, &l->child, i);
@@ -506,14 +503,6 @@ static uint64_t when_to_look(const struct apply *ap, size_t ended, bool has_boun
 	       (l->is_busy || (l->is_blocked && !l->is_left) ? PATIENCE_USEC : ap->grace_usec);
 }
 
-static int open_lock(struct apply *ap)
-{
-	if (ap->lock > 0)
-		return 0;
-	ap->lock = memfd_create("lanes", MFD_CLOEXEC);
-	return ap->lock < 0 ? -errno : 0;
-}
-
 int apply_some(struct apply *ap, const struct node *n, const struct memory *memory, struct plan *p)
 {
 	uint64_t look_usec = UINT64_MAX;
@@ -521,9 +510,6 @@ int apply_some(struct apply *ap, const struct node *n, const struct memory *memo
 	bool has_bound = false;
 	int r;
 
-	r = open_lock(ap);
-	if (r < 0)
-		return r;
 	take_plan(ap, n, memory, p);
 	ap->n_tried = 0;
 	ap->is_spoiled = ap->is_stale = false;
@@ -568,7 +554,5 @@ void apply_done(struct apply *ap)
 	}
 	free(ap->lanes);
 	free(ap->fds);
-	if (ap->lock > 0)
-		close(ap->lock);
 	*ap = (struct apply){};
 }

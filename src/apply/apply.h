@@ -24,7 +24,6 @@ struct work {
 	const struct memory *memory;
 	const struct plan *plan; /* the one the action is of, with the texts of its files */
 	const char *rules;       /* text of the udev rules, NULL: none are wanted */
-	int lock;    /* of what lanes write in turn: apply_lock_lanes(); 0: no lane is beside */
 	char *error; /* the verb's own words for a failure, CHILD_ERROR_LEN bytes, may stay empty */
 };
 
@@ -58,7 +57,6 @@ struct apply {
 	size_t n_lanes;
 	struct pollfd *fds; /* owned; one for each */
 	size_t n_fds;
-	int lock; /* owned; 0: none yet */
 	int n_tried;
 	bool is_spoiled; /* something got stuck: what may be done now needs another look */
 	bool is_stale;   /* something of an earlier plan ended since this plan's look */

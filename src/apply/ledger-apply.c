@@ -1,29 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger-apply.h"
 
+#include "../model/paths.h"
 #include "../os/memory-file.h"
 
-#include <fcntl.h>
-
 #define MINUTE_USEC (60 * USEC_PER_SEC)
-
-int apply_lock_lanes(const struct work *w)
-{
-	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-
-	while (w->lock > 0 && fcntl(w->lock, F_SETLKW, &whole) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return w->lock;
-}
-
-void apply_unlock_lanes(int *lock)
-{
-	struct flock whole = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
-
-	if (*lock > 0)
-		fcntl(*lock, F_SETLK, &whole);
-}
 
 static struct ledger_entry *find(const struct ledger *l, const struct action *a, enum verb verb)
 {
@@ -62,7 +43,7 @@ static struct ledger_entry *add(struct ledger *l, const struct action *a)
 int ledger_note(struct work *w, const struct action *a, const char *from)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
-	_cleanup_(apply_unlock_lanes) int lock = apply_lock_lanes(w);
+	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, FS_LOCK_USEC);
 	const uint64_t now = now_usec();
 	char buf[SHOWN_LEN];
 	const char *to = action_to(a, buf);
@@ -98,7 +79,7 @@ int ledger_note(struct work *w, const struct action *a, const char *from)
 int ledger_forget(struct work *w, const struct action *a, enum verb verb)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
-	_cleanup_(apply_unlock_lanes) int lock = apply_lock_lanes(w);
+	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, FS_LOCK_USEC);
 	struct ledger_entry *e;
 	int r;
 

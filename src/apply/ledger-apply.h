@@ -10,13 +10,6 @@
 #include "apply.h"
 
 /*
- * Holds off other lanes while a file is read, changed and written as a whole. Return: for
- * apply_unlock_lanes(), or -errno.
- */
-int apply_lock_lanes(const struct work *w);
-void apply_unlock_lanes(int *lock); /* for _cleanup_ */
-
-/*
  * Notes a change before it is made, so that a crash in between forgets nothing; an action that
  * takes something back is not noted. @from: the value as the kernel tells it; messages may show
  * another text. Return: 0 or -errno: then the change must not be made.

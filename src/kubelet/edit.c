@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "edit.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
 #include "../base/log.h"
 #include "../model/paths.h"
 #include "../os/target.h"
 #include "yaml-edit.h"
 #include "yaml.h"
+
+#define LOCK_USEC (120 * USEC_PER_SEC) /* longer than the process has: kubelet-main.c */
 
 #define MAX_FLAGS_BYTES ((size_t)256 * 1024) /* of a file of variables or flags */
 #define OWN_LINE        "# Made by rdma-provision as its [Kubelet] section says; edits are lost.\n"
@@ -48,22 +47,11 @@ static char *duplicate(const char *text, size_t size)
  * that only root can open: a lock on the temporary file, which gets the mode of the real one, could
  * be held by any user who can read it.
  */
-static int open_lock(const struct fs *fs)
-{
-	int r = fs_make_folders(fs, RUN_FOLDER);
-
-	return r < 0 ? r : fs_open(fs, KUBELET_LOCK_PATH, O_RDWR | O_CREAT | O_NOFOLLOW);
-}
-
 int kubelet_lock(const struct fs *fs)
 {
-	_cleanup_(closep) int fd = open_lock(fs);
-	int r = MIN(fd, 0);
+	int fd = fs_lock(fs, KUBELET_LOCK_PATH, LOCK_USEC);
 
-	while (r >= 0 && flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR)
-			r = -errno;
-	return r < 0 ? log_error_errno(r, "/" KUBELET_LOCK_PATH) : TAKE_FD(fd);
+	return fd < 0 ? log_error_errno(fd, "/" KUBELET_LOCK_PATH) : fd;
 }
 
 /* Texts */

@@ -23,6 +23,7 @@
 #define MEMORY_BOOT_PATH "run/rdma-provision/memory.json"
 #define MEMORY_NODE_PATH "var/lib/rdma-provision/memory.json"
 #define MEMORY_LOCK_PATH "run/rdma-provision/memory.lock" /* held for one write of either */
+#define LANES_LOCK_PATH  "run/rdma-provision/lanes.lock"  /* while a lane reads and writes it */
 #define MAX_MEMORY_BYTES (16u << 20)
 
 /* Files of "set": values, and a link to a preset. */

@@ -8,7 +8,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 
 /* Numbers for openat2(2): the oldest supported systems lack linux/openat2.h. */
 #ifndef SYS_openat2
@@ -1018,35 +1017,44 @@ int fs_replace_link(const struct fs *fs, const char *path, const char *target)
 	return end_replacing(folder, temporary, name, false, r);
 }
 
-static void on_alarm(_unused_ int signal)
+static void on_timer(_unused_ int signal)
 {
 	/* The signal only ends a call that waits. */
 }
 
 /* With repeated signals: the first one may come before the call that it is to end. */
-static int wait_for_lock(int fd, uint64_t limit_usec)
+static int wait_until(int fd, uint64_t limit_usec)
 {
-	const struct itimerval none = {}, often = { { 0, 100 * 1000 },
-						    { (time_t)(limit_usec / USEC_PER_SEC), 1 } };
-	const struct sigaction ours = { .sa_handler = on_alarm };
+	const struct itimerspec often = { { 0, 100 * 1000 * 1000 },
+					  { (time_t)(limit_usec / USEC_PER_SEC), 1 } };
+	const struct sigaction ours = { .sa_handler = on_timer };
 	const uint64_t until = now_usec() + limit_usec;
-	struct sigaction before;
-	int r = 0;
+	struct sigevent event = { .sigev_signo = SIGRTMIN };
+	timer_t timer;
+	int r;
 
-	if (sigaction(SIGALRM, &ours, &before) < 0 || setitimer(ITIMER_REAL, &often, NULL) < 0)
+	if (sigaction(SIGRTMIN, &ours, NULL) < 0 ||
+	    timer_create(CLOCK_MONOTONIC, &event, &timer) < 0)
 		return -errno;
+	r = timer_settime(timer, 0, &often, NULL) < 0 ? -errno : 0;
 	while (r == 0 && flock(fd, LOCK_EX) < 0) {
 		const int error = errno;
 
 		if (error != EINTR || now_usec() >= until)
 			r = error == EINTR ? -ETIMEDOUT : -error;
 	}
-	if (setitimer(ITIMER_REAL, &none, NULL) < 0 || sigaction(SIGALRM, &before, NULL) < 0)
-		return r < 0 ? r : -errno;
+	timer_delete(timer);
 	return r;
 }
 
-int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec)
+int fs_wait_for_lock(int fd, uint64_t limit_usec)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	return errno == EWOULDBLOCK && limit_usec > 0 ? wait_until(fd, limit_usec) : -errno;
+}
+
+int fs_open_lock(const struct fs *fs, const char *path)
 {
 	char folder[PATH_MAX];
 	int r;
@@ -1055,21 +1063,18 @@ int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec)
 		return -ENAMETOOLONG;
 	cut_last(folder);
 	r = fs_make_folders(fs, folder);
-	if (r < 0)
-		return r;
+	return r < 0 ? r : fs_open(fs, path, O_RDWR | O_CREAT | O_NOFOLLOW);
+}
 
+int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec)
+{
 	/* If the holder removed the file, no other process will find the one locked here. */
 	for (;;) {
-		_cleanup_(closep) int fd = fs_open(fs, path, O_RDWR | O_CREAT | O_NOFOLLOW);
+		_cleanup_(closep) int fd = fs_open_lock(fs, path);
+		int r = fd < 0 ? fd : fs_wait_for_lock(fd, limit_usec);
 		uint64_t inode = 0;
 		struct stat st;
 
-		if (fd < 0)
-			return fd;
-		if (limit_usec > 0)
-			r = wait_for_lock(fd, limit_usec);
-		else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-			r = -errno;
 		if (r < 0)
 			return r;
 		if (fstat(fd, &st) < 0)

@@ -174,13 +174,19 @@ int fs_remove(const struct fs *fs, const char *path);
 int fs_output(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
 int fs_output_remove(const struct fs *fs, const char *path);
 
+/* For a lock that is held for milliseconds, unless its holder was stopped. */
+#define FS_LOCK_USEC (5 * USEC_PER_SEC)
 /*
  * A lock among those that ask for it here: flock(2) on a file of mode 0600, which no other user can
- * open, and which fs_unlock() removes: it is fit for any tree. SIGALRM and ITIMER_REAL are used
- * while it waits. Return: fd, -EWOULDBLOCK when another process has it and @limit_usec is 0,
- * -ETIMEDOUT, or -errno.
+ * open. It is held until the fd is closed; fs_unlock() removes the file as well, which makes it fit
+ * for any tree. A timer sends SIGRTMIN while it waits, so that alarm(2) stays the caller's. Return:
+ * fd, -EWOULDBLOCK when another process has it and @limit_usec is 0, -ETIMEDOUT, or -errno.
  */
 int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec);
+/* fs_lock() of a file that fs_open_lock() opened. Return: 0 or the same errors. */
+int fs_wait_for_lock(int fd, uint64_t limit_usec);
+/* Opens a file that is to be locked; makes it, and its folders. */
+int fs_open_lock(const struct fs *fs, const char *path);
 void fs_unlock(const struct fs *fs, const char *path, int fd);
 
 int fs_make_folders(const struct fs *fs, const char *path); /* every missing part, mode 0755 */

@@ -5,12 +5,6 @@
 #include "../base/log.h"
 #include "../model/paths.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <time.h>
-
-#define LOCK_LIMIT_USEC (5 * USEC_PER_SEC)
-
 static const char *const paths[] = { MEMORY_BOOT_PATH, MEMORY_NODE_PATH, KUBELET_RECORD_PATH };
 static const unsigned modes[] = { 0644, 0644, 0600 };
 
@@ -83,37 +77,19 @@ int memory_read_all(const struct fs *fs, enum memory_lifetime l, const struct fi
 	return read_tables(fs, l, &(struct memory_table){ s, ret }, 1);
 }
 
-/*
- * Until it is closed. Not the folder, which any user may open and lock. Without SIGALRM, by which
- * helpers and verbs limit themselves; the lock is held for milliseconds, unless its holder was
- * stopped.
- */
-static int lock(const struct fs *fs)
-{
-	_cleanup_(closep) int fd = fs_open(fs, MEMORY_LOCK_PATH, O_RDWR | O_CREAT | O_NOFOLLOW);
-	const struct timespec rest = { .tv_nsec = 2 * 1000 * 1000 };
-	const uint64_t until_usec = now_usec() + LOCK_LIMIT_USEC;
-
-	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -errno;
-		if (now_usec() >= until_usec)
-			return -ETIMEDOUT;
-		nanosleep(&rest, NULL);
-	}
-	return TAKE_FD(fd);
-}
-
 int memory_write(const struct fs *fs, enum memory_lifetime l, const struct fields *s,
 		 const void *from)
 {
-	_cleanup_(closep) int fd = l == MEMORY_KUBELET ? -ENOENT : lock(fs);
+	_cleanup_(closep) int fd = -EBADF;
 	_cleanup_(freep) char *text = NULL;
 	json_auto_t *object = NULL;
 	int r;
 
-	if (fd < 0 && fd != -ENOENT)
-		return fd;
+	if (l != MEMORY_KUBELET) {
+		fd = fs_lock(fs, MEMORY_LOCK_PATH, FS_LOCK_USEC);
+		if (fd < 0)
+			return fd;
+	}
 	r = load(fs, l, &object);
 	if (r < 0)
 		return r;

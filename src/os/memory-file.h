@@ -40,7 +40,7 @@ int memory_read_tables(const struct fs *fs, enum memory_lifetime l,
 /*
  * Replaces the keys of a table. An equal file is not written; a file without a key is removed.
  * Return: 0 or -errno; a file that cannot be read is not replaced; -ETIMEDOUT: another process
- * writes for more than 5 s.
+ * writes for longer than FS_LOCK_USEC.
  */
 int memory_write(const struct fs *fs, enum memory_lifetime l, const struct fields *s,
 		 const void *from);
