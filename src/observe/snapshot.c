@@ -536,14 +536,14 @@ static bool is_to_be_sorted(const char *key, const json_t *list)
 
 static json_t *sort_lists(json_t *root)
 {
-	json_auto_t *sorted = json_copy(root);
+	json_auto_t *sorted = json_object(); /* json_copy() hides that it had no memory */
 	const char *key;
 	json_t *list;
 
 	json_object_foreach(root, key, list)
 	{
-		if (is_to_be_sorted(key, list) &&
-		    json_object_set_new(sorted, key, sort_list(list)) < 0)
+		list = is_to_be_sorted(key, list) ? sort_list(list) : json_incref(list);
+		if (json_object_set_new(sorted, key, list) < 0)
 			return NULL;
 	}
 	return TAKE(sorted);
