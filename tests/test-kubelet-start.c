@@ -11,6 +11,7 @@
 
 #include "../src/kubelet/look.h"
 #include "../src/kubelet/yaml.h"
+#include "../src/model/paths.h"
 #include "kubelet-root.h"
 
 #define UNIT   "usr/lib/systemd/system/kubelet.service"
@@ -19,13 +20,19 @@
 #define STATE(free, pods)                                                                          \
 	"{\"policyName\":\"static\",\"defaultCpuSet\":\"" free "\",\"entries\":{" pods             \
 	"},\"checksum\":1}"
-#define SINGLE TOPOLOGY_POLICY_SINGLE_NUMA_NODE
-#define BEST   TOPOLOGY_POLICY_BEST_EFFORT
+#define RESERVED(nodes) "memoryManagerPolicy: Static\nreservedMemory: [" nodes "]\n"
+#define MIB(node, n)    "{numaNode: " node ", limits: {memory: " n "Mi}}"
+#define MACHINE(node, total, reserved)                                                             \
+	"\"" node "\":{\"memoryMap\":{\"memory\":{\"total\":" total                                \
+	",\"systemReserved\":" reserved "}}}"
+#define MEMORY_STATE(nodes) "{\"policyName\":\"Static\",\"machineState\":{" nodes "}}"
+#define SINGLE              TOPOLOGY_POLICY_SINGLE_NUMA_NODE
+#define BEST                TOPOLOGY_POLICY_BEST_EFFORT
 
 /* Eight CPUs in one package, two NUMA nodes, and nothing asked for, unless a row says more. */
 static const struct {
 	const char *name, *values, *flags, *cpu_state, *memory_state;
-	uint32_t n_nodes, n_packages;
+	uint32_t n_nodes, n_packages, minor; /* minor: 0 when the version is not known */
 	enum topology_policy want;
 	const char *exit; /* the beginning of the words; NULL: it starts */
 	bool is_refused;  /* what was asked for: an edit would make it exit */
@@ -43,7 +50,11 @@ static const struct {
 	{ "by socket, which is false",
 	  STATIC ALPHA "cpuManagerPolicyOptions: {align-by-socket: 'false'}\n", .want = SINGLE },
 	{ "by socket without the static policy",
-	  ALPHA "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n", .want = SINGLE },
+	  ALPHA "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n",
+	  .exit = "None policy: received unsupported options" },
+	{ "no options without the static policy", "cpuManagerPolicyOptions: {}\n" },
+	{ "an option of a kubelet that reads none",
+	  "cpuManagerPolicyOptions: {full-pcpus-only: 'true'}\n", .minor = 21 },
 	{ "by socket, which a flag takes away",
 	  STATIC ALPHA "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n",
 	  "--cpu-manager-policy-options=full-pcpus-only=true", .want = SINGLE },
@@ -123,7 +134,7 @@ static const struct {
 	  "cpuManagerPolicyOptions: {strict-cpu-reservation: 'true'}\n",
 	  .cpu_state = STATE("1-7", ""),
 	  .exit = "some of strictly reserved cpus: \"1\" are present in defaultCpuSet: \"1-7\"" },
-	{ "memory state of another policy", "memoryManagerPolicy: Static\n",
+	{ "memory state of another policy", RESERVED(MIB("0", "100")),
 	  .memory_state = "{\"policyName\":\"None\"}",
 	  .exit = "[memorymanager] configured policy \"Static\" differs from state checkpoint "
 		  "policy \"None\": "
@@ -136,8 +147,142 @@ static const struct {
 	{ "static memory, reserved by flag", "memoryManagerPolicy: Static\n",
 	  "--reserved-memory=0:memory=100Mi" },
 	{ "static memory, and nothing is kept free",
-	  "memoryManagerPolicy: Static\nevictionHard: {nodefs.available: 10%}\n" },
+	  "memoryManagerPolicy: Static\nevictionHard: {nodefs.available: 10%}\n",
+	  .exit = "[memorymanager] you should specify the system reserved memory" },
+	{ "the sums are the same",
+	  RESERVED(MIB("0", "1124") ", " MIB(
+		  "1", "1024")) "kubeReserved: {memory: 1Gi}\nsystemReserved: {memory: 1Gi}\n" },
+	{ "one Mi is missing",
+	  RESERVED(MIB("0", "1123") ", " MIB(
+		  "1", "1024")) "kubeReserved: {memory: 1Gi}\nsystemReserved: {memory: 1Gi}\n",
+	  .exit = "the total amount \"2147Mi\" of type \"memory\" is not equal to the value "
+		  "\"2148Mi\" determined by Node Allocatable feature" },
+	{ "another policy needs no sums", "reservedMemory: [" MIB("0", "1") "]\n" },
+	{ "what is kept free by flag",
+	  RESERVED(MIB("0", "150")) "evictionHard: {memory.available: 1Gi}\n",
+	  "'--eviction-hard=nodefs.available<10%%,memory.available<150Mi'" },
+	{ "what is kept free by file", RESERVED(MIB("0", "150")),
+	  .exit = "the total amount \"150Mi\" of type \"memory\" is not equal to the value "
+		  "\"100Mi\"" },
+	{ "a share of all memory, which is not judged",
+	  RESERVED(MIB("0", "150")) "evictionHard: {memory.available: 5%}\n" },
+	{ "reserved by flags that add up", RESERVED(MIB("0", "1")),
+	  "'--reserved-memory=0:memory=60Mi;1:memory=20Mi' --reserved-memory=1:memory=20Mi",
+	  .exit = "the reserved memory has a duplicate value for NUMA node 1 and resource "
+		  "\"memory\"" },
+	{ "reserved by one flag", RESERVED(MIB("0", "1")),
+	  "'--reserved-memory=0:memory=60Mi;1:memory=40Mi'" },
+	{ "reserved on a node that is not there", RESERVED(MIB("2", "100")),
+	  .exit = "the reserved memory configuration references a NUMA node 2" },
+	{ "huge pages are reserved by nothing else",
+	  RESERVED("{numaNode: 0, limits: {memory: 100Mi, hugepages-2Mi: 4Mi}}"),
+	  .exit = "the total amount \"4Mi\" of type \"hugepages-2Mi\" is not equal to the value "
+		  "\"0\"" },
+	{ "nothing is reserved on a node", "reservedMemory: [" MIB("0", "0") "]\n",
+	  .exit = "reserved memory may not be zero for NUMA node 0" },
+	{ "a list with an alias, which is not judged",
+	  "x: &x {memory: 1Mi}\n" RESERVED("{numaNode: 0, limits: *x}") },
+	{ "static memory of a kubelet without a memory manager", RESERVED(MIB("0", "1")),
+	  .minor = 20 },
+	{ "static memory whose gate is off by default", RESERVED(MIB("0", "1")), .minor = 21 },
+	{ "static memory whose gate is on by default", RESERVED(MIB("0", "1")), .minor = 22,
+	  .exit = "the total amount \"1Mi\"" },
+	{ "static memory whose gate is off",
+	  RESERVED(MIB("0", "1")) "featureGates: {MemoryManager: false}\n", .minor = 31 },
+	{ "memory state of these nodes", RESERVED(MIB("0", "100")),
+	  .memory_state = MEMORY_STATE(
+		  MACHINE("0", "8589934592", "104857600") "," MACHINE("1", "8589934592", "0")) },
+	{ "memory state of a page more", RESERVED(MIB("0", "100")),
+	  .memory_state = MEMORY_STATE(
+		  MACHINE("0", "8589938688", "104857600") "," MACHINE("1", "8589934592", "0")),
+	  .exit = "[memorymanager] the expected machine state is different from the real one" },
+	{ "memory state of another reservation", RESERVED(MIB("0", "100")),
+	  .memory_state = MEMORY_STATE(
+		  MACHINE("0", "8589934592", "0") "," MACHINE("1", "8589934592", "104857600")),
+	  .exit = "[memorymanager] the expected machine state" },
+	{ "memory state of one node", RESERVED(MIB("0", "100")),
+	  .memory_state = MEMORY_STATE(MACHINE("0", "8589934592", "104857600")),
+	  .exit = "[memorymanager] the expected machine state" },
+	{ "memory state of no node, which is made anew", RESERVED(MIB("0", "100")),
+	  .memory_state = MEMORY_STATE("") },
 	{ "no memory policy", "memoryManagerPolicy: None\n" },
+	{ "an option that is new", STATIC "cpuManagerPolicyOptions: {full-pcpus-only: '1'}\n",
+	  .minor = 23 },
+	{ "an option whose gate is off by default",
+	  STATIC "cpuManagerPolicyOptions: {full-pcpus-only: '1'}\n", .minor = 22,
+	  .exit = "require feature gates \"CPUManager\", \"CPUManagerPolicyOptions\" enabled" },
+	{ "across nodes while it is alpha",
+	  STATIC "cpuManagerPolicyOptions: {distribute-cpus-across-numa: 'true'}\n", .minor = 32,
+	  .exit = "CPU Manager Policy Alpha-level Options not enabled, but option "
+		  "\"distribute-cpus-across-numa\"" },
+	{ "across nodes while it is beta",
+	  STATIC "cpuManagerPolicyOptions: {distribute-cpus-across-numa: 'true'}\n", .minor = 33 },
+	{ "across nodes without beta options",
+	  STATIC "cpuManagerPolicyOptions: {distribute-cpus-across-numa: 'true'}\n"
+		 "featureGates: {AllBeta: false}\n",
+	  .minor = 33, .exit = "CPU Manager Policy Beta-level Options not enabled" },
+	{ "an alpha option that is false, without its gate",
+	  STATIC "cpuManagerPolicyOptions: {align-by-socket: 'false'}\n", .minor = 33,
+	  .exit = "CPU Manager Policy Alpha-level Options not enabled" },
+	{ "by socket before there was one",
+	  STATIC ALPHA "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n", .minor = 24,
+	  .exit = "unknown CPU Manager Policy option: \"align-by-socket\"" },
+	{ "by socket in the first version",
+	  STATIC ALPHA "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n", .minor = 25 },
+	{ "strict while it is alpha",
+	  STATIC "cpuManagerPolicyOptions: {strict-cpu-reservation: 'true'}\n", .minor = 32,
+	  .exit = "CPU Manager Policy Alpha-level Options" },
+	{ "by cache while it is alpha",
+	  STATIC "cpuManagerPolicyOptions: {prefer-align-cpus-by-uncorecache: 'true'}\n",
+	  .minor = 33, .exit = "CPU Manager Policy Alpha-level Options" },
+	{ "by cache while it is beta",
+	  STATIC "cpuManagerPolicyOptions: {prefer-align-cpus-by-uncorecache: 'true'}\n",
+	  .minor = 34 },
+	{ "an option that no kubelet has", STATIC "cpuManagerPolicyOptions: {full: 'true'}\n",
+	  .exit = "unknown CPU Manager Policy option: \"full\"" },
+	{ "closest nodes of a kubelet that reads none",
+	  KEY ": restricted\ntopologyManagerPolicyOptions: {prefer-closest-numa-nodes: 'true'}\n",
+	  .minor = 25 },
+	{ "closest nodes whose gate is off by default",
+	  "topologyManagerPolicyOptions: {prefer-closest-numa-nodes: 'true'}\n", .minor = 27,
+	  .exit = "require feature gates \"TopologyManagerPolicyOptions\" enabled" },
+	{ "closest nodes",
+	  KEY ": restricted\ntopologyManagerPolicyOptions: {prefer-closest-numa-nodes: 'true'}\n",
+	  .minor = 28 },
+	{ "a maximum before there was one",
+	  KEY ": restricted\ntopologyManagerPolicyOptions: {max-allowable-numa-nodes: '9'}\n",
+	  .minor = 30, .n_nodes = 9,
+	  .exit = "unknown Topology Manager Policy option: \"max-allowable-numa-nodes\"" },
+	{ "a maximum that is passed",
+	  KEY ": restricted\ntopologyManagerPolicyOptions: {max-allowable-numa-nodes: '9'}\n",
+	  .minor = 31, .n_nodes = 10,
+	  .exit = "unsupported on machines with more than 9 NUMA Nodes" },
+	{ "a maximum before there was one, without a policy",
+	  "topologyManagerPolicyOptions: {max-allowable-numa-nodes: '9'}\n", .minor = 30 },
+	{ "a gate that went", "featureGates: {TopologyManager: true}\n", .minor = 29,
+	  .exit = "unrecognized feature gate: TopologyManager" },
+	{ "a gate that will go", "featureGates: {TopologyManager: true}\n", .minor = 28 },
+	{ "a gate that cannot be turned off", "featureGates: {TopologyManager: false}\n",
+	  .minor = 27,
+	  .exit = "cannot set feature gate TopologyManager to false, feature is locked to true" },
+	{ "a gate that a policy needs",
+	  KEY ": restricted\nfeatureGates: {TopologyManager: false}\n", .minor = 26,
+	  .exit = "topologyManagerPolicy restricted requires feature gate TopologyManager" },
+	{ "a gate that a policy needs, and that is not asked for",
+	  "featureGates: {TopologyManager: false}\n", .want = BEST, .minor = 26,
+	  .exit = "topologyManagerPolicy best-effort requires feature gate", .is_refused = true },
+	{ "a gate that is newer", ALPHA, .minor = 22,
+	  .exit = "unrecognized feature gate: CPUManagerPolicyAlphaOptions" },
+	{ "a gate of a version that is not known", "featureGates: {TopologyManager: true}\n" },
+	{ "a word in another case", KEY ": Restricted\n",
+	  .exit = "topologyManagerPolicy (--topology-manager-policy) \"Restricted\" must be one "
+		  "of" },
+	{ "a CPU policy in another case", "cpuManagerPolicy: Static\n",
+	  .exit = "unknown policy: \"Static\"" },
+	{ "a memory policy in another case", "memoryManagerPolicy: static\n",
+	  .exit = "unknown policy: \"static\"" },
+	{ "a list that is none", "reservedSystemCPUs: 0-x\n",
+	  .exit = "unable to parse reservedSystemCPUs (--reserved-cpus) 0-x" },
 };
 
 static void put_number(const struct root *root, const char *format, uint32_t i, const char *text)
@@ -162,10 +307,14 @@ static void make(struct root *root, size_t i)
 	put_text(root, FILE_PATH, text);
 	put_text(root, "sys/devices/system/cpu/online", "0-7\n");
 	for (uint32_t n = 0; n < n_nodes; n++)
-		put_number(root, "sys/devices/system/node/node%u/cpulist", n, "\n");
+		put_number(root, "sys/devices/system/node/node%u/meminfo", n,
+			   "Node 0 MemTotal:        8388608 kB\nNode 0 MemFree: 1 kB\n");
 	for (uint32_t c = 0; c < 8; c++)
 		put_number(root, "sys/devices/system/cpu/cpu%u/topology/physical_package_id", c,
 			   c % n_packages ? "1\n" : "0\n");
+	snprintf(text, sizeof(text), "/usr/bin/kubelet v1.%" PRIu32 ".0\n", cases[i].minor);
+	if (cases[i].minor)
+		put_text(root, KUBELET_VERSION_PATH, text);
 	/* It has run: no state is removed. */
 	put_text(root, "sys/fs/cgroup/kubepods.slice/cgroup.procs", "");
 	if (cases[i].cpu_state)

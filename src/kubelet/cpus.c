@@ -16,7 +16,10 @@ int cpus_parse_amount(const char *text, uint64_t *ret)
 	static const struct {
 		const char *suffix;
 		int exponent; /* of ten, for thousandths */
-	} suffixes[] = { { "", 3 }, { "m", 0 }, { "u", -3 }, { "n", -6 }, { "k", 6 }, { "M", 9 } };
+		int n_bits;   /* that it is shifted by */
+	} suffixes[] = { { "", 3 },       { "m", 0 },      { "u", -3 },     { "n", -6 },
+			 { "k", 6 },      { "M", 9 },      { "G", 12 },     { "T", 15 },
+			 { "Ki", 3, 10 }, { "Mi", 3, 20 }, { "Gi", 3, 30 }, { "Ti", 3, 40 } };
 	uint64_t value = 0;
 	bool is_inexact = false;
 	int exponent = 100;
@@ -43,6 +46,9 @@ int cpus_parse_amount(const char *text, uint64_t *ret)
 			return -EINVAL; /* also "1e3": nobody writes CPUs so */
 		if (streq(text, suffixes[i].suffix)) {
 			exponent += suffixes[i].exponent;
+			if (value >> (63 - suffixes[i].n_bits))
+				return -ERANGE;
+			value <<= suffixes[i].n_bits;
 			break;
 		}
 	}
@@ -209,6 +215,9 @@ static void observe_reserved(const struct sources *sources, const struct flags *
 	ret->is_unclear |= n < 0 || (f && f->is_cut) ||
 			   (!f && (item->is_odd || (item->is_plain && !strpbrk(list, "-,"))));
 	ret->n_reserved = n < 0 ? 0 : (uint32_t)n;
+	if (n < 0 && (f || !item->is_odd))
+		snprintf(ret->list_problem, sizeof(ret->list_problem),
+			 "unable to parse reservedSystemCPUs (--reserved-cpus) %.100s", list);
 	if (n >= 0 && add_list(reserved, list, MAX_CPUS) >= 0 && ret->n_online > 0 &&
 	    !is_subset(reserved, online))
 		snprintf(ret->list_problem, sizeof(ret->list_problem),

@@ -18,7 +18,7 @@
 int cpus_observe(const struct fs *fs, const struct sources *sources, const struct flags *flags,
 		 const char *root_dir, bool is_strict, struct kubelet_cpus *ret);
 
-/* "500m", "1", "0.5", "2e3m": in thousandths, rounded up. -EINVAL, -ERANGE */
+/* "500m", "1", "0.5", "2Gi": in thousandths, rounded up. -EINVAL, also "1e3"; -ERANGE */
 int cpus_parse_amount(const char *text, uint64_t *ret);
 
 /* A list as "0-3,8". Return: how many there are, all below @n; or -EINVAL. */

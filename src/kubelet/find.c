@@ -411,8 +411,9 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 	 * stays. */
 	if (r >= 0)
 		r = servers_find(caller_fs, &l.flags, *l.rancher.name ? &l.rancher : NULL, &k.seen);
-	/* Only drop-ins depend on the version: without their folder no program is run. */
-	if (r >= 0 && *k.seen.folder && is_kubelet_program(k.binary))
+	/* Only drop-ins, options and the like depend on it: without them no program is run. */
+	if (r >= 0 && (*k.seen.folder || start_needs_version(&l.sources, &l.flags)) &&
+	    is_kubelet_program(k.binary))
 		r = version_observe(fs, k.binary, ret_notes != NULL, &version);
 	if (r < 0)
 		return r;
@@ -420,10 +421,11 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 	k.minor = version.minor;
 	COPY(k.seen.version, version.text);
 	find_values(&l, &k);
-	r = start_observe(fs, &l.sources, &l.flags, k.seen.root_dir, &k.start);
+	r = start_observe(fs, &l.sources, &l.flags, k.seen.root_dir, k.flavour == KUBELET_RANCHER,
+			  &k.start);
 	if (r >= 0)
 		r = cpus_observe(fs, &l.sources, &l.flags, k.seen.root_dir,
-				 k.start.cpu_options & 1u << CPU_OPTION_STRICT, &k.seen.cpus);
+				 k.start.on >> CPU_OPTION_STRICT & 1, &k.seen.cpus);
 	if (r < 0)
 		return r;
 	find_manager(fs, &k);

@@ -21,26 +21,18 @@ enum kubelet_flavour {
 	_KUBELET_FLAVOUR_N
 };
 
-/* Options of the static CPU policy: pkg/kubelet/cm/cpumanager/policy_options.go. */
-enum cpu_option {
-	CPU_OPTION_FULL_PCPUS,
-	CPU_OPTION_ACROSS_NUMA,
-	CPU_OPTION_ACROSS_CORES,
-	CPU_OPTION_BY_SOCKET,
-	CPU_OPTION_STRICT,
-	CPU_OPTION_UNCORE,
-	_CPU_OPTION_N
-};
-
 /* Facts that start.c judges, beside all else. */
 struct kubelet_start {
-	uint32_t cpu_options; /* that are true, by bits of enum cpu_option */
-	bool has_alpha_options;
-	uint32_t gates;      /* that newer kubelets do not know, and are set: bits by start.c */
+	/* Options and gates, by bits of enum start_word; those given that are true; and the first
+	 * option that is none of them, by enum start_kind. */
+	uint32_t given, on;
+	char other_option[2][64];
 	uint32_t n_packages; /* of processors; 0: not asked */
 	char memory_policy[16];
-	bool has_reserved_memory, has_eviction; /* reservedMemory and evictionHard say something */
 	char memory_state[16]; /* policyName of memory_manager_state; empty: not known, or none */
+	/* The words with which any kubelet, one of memory policy Static, and one of that policy
+	 * with this state file ends: see reserved.h; empty: it does not. */
+	char reserved_problem[128], memory_problem[160], memory_state_problem[96];
 };
 
 struct kubelet_found {

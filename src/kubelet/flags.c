@@ -287,7 +287,8 @@ bool flags_map(const struct flags *l, enum flag_kind kind, const char *key, char
 		is_given = true;
 		COPY(text, l->flags[i].value);
 		while ((pair = strsep(&rest, ",")))
-			if (is_prefix(pair, key) && pair[n] == '=')
+			if (is_prefix(pair, key) &&
+			    pair[n] == (kind == FLAG_EVICTION_HARD ? '<' : '='))
 				copy(ret, size, pair + n + 1);
 	}
 	return is_given;

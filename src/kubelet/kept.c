@@ -15,12 +15,16 @@ static const struct {
 	{ "kubeReservedCgroup", "" },
 	{ "systemReserved", "cpu" },
 	{ "systemReservedCgroup", "" },
-	{ "topologyManagerPolicyOptions", "max-allowable-numa-nodes" },
+	{ "kubeReserved", "memory" },
+	{ "systemReserved", "memory" },
+	{ "topologyManagerPolicyOptions", NULL },
 	{ "cpuManagerPolicyOptions", NULL },
 	{ "featureGates", NULL },
 	{ "memoryManagerPolicy", "" },
 	{ "reservedMemory", "" },
 	{ "evictionHard", "" },
+	{ "evictionHard", "memory.available" },
+	{ "mergeDefaultEvictionSettings", "" },
 };
 
 bool kept_is_read(const char *key, const char *sub)
@@ -87,6 +91,17 @@ static void put_word(const struct writer *w, const struct yaml_item *item)
 	}
 }
 
+/* The words of each element are all that is read of it. */
+static void put_list(const struct writer *w, const struct yaml_items *l,
+		     const struct yaml_item *top)
+{
+	const struct yaml_item *item = top + 1, *end = l->items + l->n_items;
+
+	for (fputc('[', w->f); item < end && item->is_listed; item++)
+		fprintf(w->f, "%s[%s]", item > top + 1 ? ", " : "", item->is_odd ? item->text : "");
+	fputc(']', w->f);
+}
+
 /* A map with the keys that are read; other collections are empty ones. */
 static void put_value(const struct writer *w, const struct yaml_items *l,
 		      const struct yaml_item *top)
@@ -106,7 +121,9 @@ static void put_value(const struct writer *w, const struct yaml_items *l,
 		put_word(w, item);
 		mark = ", ";
 	}
-	if (*mark == '{')
+	if (streq(top->key, "reservedMemory") && top->is_odd && !*top->text)
+		put_list(w, l, top);
+	else if (*mark == '{')
 		put_word(w, top);
 	else
 		fputc('}', w->f);

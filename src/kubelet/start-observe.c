@@ -2,36 +2,57 @@
 /*
  * Start observe: the facts that start.c judges, from flags, files and the kernel.
  */
-#include "../base/document.h"
+#include "reserved.h"
 #include "start.h"
 
-#define MAX_STATE ((size_t)1024 * 1024)
-
-/* A key of a map: by flag, which takes the map of the files away unless they are gates. */
-static bool is_true(const struct sources *sources, const struct flags *flags, enum flag_kind kind,
-		    const char *key, const char *sub, bool *ret_is_set)
+/* strconv.ParseBool() */
+static bool is_true(const char *text)
 {
-	const bool is_given = flags_map(flags, kind, sub, (char[64]){}, 64);
-	const struct yaml_item *item;
-	const struct source *source;
-	char text[64];
+	static const char *const words[] = { "1", "t", "T", "true", "TRUE", "True" };
 
-	flags_map(flags, kind, sub, text, sizeof(text));
-	if (!*text && (!is_given || kind == FLAG_FEATURE_GATES)) {
-		item = sources_find(sources, key, sub, &source);
-		COPY(text, item && !item->is_null ? item->text : "");
-	}
-	*ret_is_set = *text;
-	return streq(text, "true") || streq(text, "True") || streq(text, "1") || streq(text, "t");
+	return ANY(w, words, ELEMENTSOF(words), streq(text, *w));
 }
 
-static bool is_said(const struct sources *sources, const struct flags *flags, enum flag_kind kind,
-		    const char *key)
+/* @first to @end: the rows of its map. @other: its first name that none of them has. */
+static void take_word(const char *name, const char *value, enum start_word first,
+		      enum start_word end, char other[64], struct kubelet_start *ret)
 {
-	const struct source *source;
-	const struct yaml_item *item = sources_find(sources, key, "", &source);
+	for (enum start_word w = first; w < end; w++)
+		if (streq(name, start_rows[w].name)) {
+			ret->given |= 1u << w;
+			ret->on = (ret->on & ~(1u << w)) | (uint32_t)is_true(value) << w;
+			return;
+		}
+	copy(other, 64, name);
+}
 
-	return flags_last(flags, kind) || (item && !item->is_null);
+/* A flag takes the map of the files away, unless they are gates. */
+static void read_words(const struct sources *sources, const struct flags *flags,
+		       enum flag_kind kind, const char *key, enum start_word first,
+		       enum start_word end, char other[64], struct kubelet_start *ret)
+{
+	const bool is_of_files = !flags_last(flags, kind) || kind == FLAG_FEATURE_GATES;
+	const struct source *source;
+
+	for (size_t i = 0; i < sources->n_sources && is_of_files; i++)
+		for (size_t k = 0; k < sources->sources[i].items.n_items; k++) {
+			const struct yaml_item *item = &sources->sources[i].items.items[k];
+
+			if (streq(item->key, key) && *item->sub && !item->is_null &&
+			    sources_find(sources, key, item->sub, &source) == item)
+				take_word(item->sub, item->text, first, end, other, ret);
+		}
+	for (size_t i = 0; i < flags->n_flags; i++) {
+		char text[sizeof(flags->flags[i].value)], *rest = text, *value;
+
+		COPY(text, flags->flags[i].kind == kind ? flags->flags[i].value : "");
+		while ((value = strsep(&rest, ","))) {
+			const char *name = strsep(&value, "=");
+
+			if (value)
+				take_word(name, value, first, end, other, ret);
+		}
+	}
 }
 
 /* Packages of processors, as cadvisor counts them. */
@@ -59,60 +80,45 @@ static int count_packages(const struct fs *fs, uint32_t *ret)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* The policy that memory_manager_state was written under. A capture has nothing else of it. */
-static int read_memory_state(const struct fs *fs, const char *root_dir, char *ret, size_t size)
+bool start_needs_version(const struct sources *sources, const struct flags *flags)
 {
-	const char *path = FS_PATH("%.140s/memory_manager_state", fs_bare(root_dir));
-	_cleanup_(freep) char *text = NULL, *kept = NULL;
-	json_auto_t *document = NULL, *copy_of = NULL;
-	size_t n;
-	int r = fs_read_all(fs, path, MAX_STATE, true, &text, &n);
+	static const struct {
+		enum flag_kind kind;
+		const char *key;
+	} of[] = {
+		{ FLAG_CPU_OPTIONS, "cpuManagerPolicyOptions" },
+		{ FLAG_POLICY_OPTIONS, "topologyManagerPolicyOptions" },
+		{ FLAG_FEATURE_GATES, "featureGates" },
+		{ FLAG_MEMORY_POLICY, "memoryManagerPolicy" },
+	};
+	const struct source *source;
 
-	if (r >= 0)
-		r = document_parse(text, n, 0, &document, NULL);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	copy(ret, size, json_string_value(json_object_get(document, "policyName")) ?: "");
-	if (!fs->on_read)
-		return 0;
-	copy_of = json_pack("{s:o}", "policyName", document_text(ret));
-	if (!copy_of || document_print(copy_of, &kept) < 0)
-		return -ENOMEM;
-	fs_record(fs, RECORD_FILE, path, kept, strlen(kept));
-	return 0;
+	return ANY(o, of, ELEMENTSOF(of),
+		   flags_last(flags, o->kind) || sources_find(sources, o->key, "", &source));
 }
 
 int start_observe(const struct fs *fs, const struct sources *sources, const struct flags *flags,
-		  const char *root_dir, struct kubelet_start *ret)
+		  const char *root_dir, bool is_rancher, struct kubelet_start *ret)
 {
 	const struct flag *memory = flags_last(flags, FLAG_MEMORY_POLICY);
+	char gate[64];
 	const struct yaml_item *item;
 	const struct source *source;
-	bool is_set;
 	int r;
 
-	for (enum cpu_option o = 0; o < _CPU_OPTION_N; o++)
-		if (is_true(sources, flags, FLAG_CPU_OPTIONS, "cpuManagerPolicyOptions",
-			    start_option(o), &is_set))
-			ret->cpu_options |= 1u << o;
-	ret->has_alpha_options =
-		is_true(sources, flags, FLAG_FEATURE_GATES, "featureGates",
-			"CPUManagerPolicyAlphaOptions", &is_set) ||
-		is_true(sources, flags, FLAG_FEATURE_GATES, "featureGates", "AllAlpha", &is_set);
-	for (size_t i = 0; i < START_GATES_N; i++) {
-		is_true(sources, flags, FLAG_FEATURE_GATES, "featureGates", start_gates[i].name,
-			&is_set);
-		ret->gates |= (uint32_t)is_set << i;
-	}
+	read_words(sources, flags, FLAG_CPU_OPTIONS, "cpuManagerPolicyOptions", 0, NUMA_OPTIONS,
+		   ret->other_option[START_CPUS], ret);
+	read_words(sources, flags, FLAG_POLICY_OPTIONS, "topologyManagerPolicyOptions",
+		   NUMA_OPTIONS, GATES, ret->other_option[START_NUMA], ret);
+	read_words(sources, flags, FLAG_FEATURE_GATES, "featureGates", GATES, _START_WORD_N, gate,
+		   ret);
 
 	item = sources_find(sources, "memoryManagerPolicy", "", &source);
 	COPY(ret->memory_policy, memory                                  ? memory->value
 				 : item && *item->text && !item->is_null ? item->text
 									 : "None");
-	ret->has_reserved_memory = is_said(sources, flags, FLAG_RESERVED_MEMORY, "reservedMemory");
-	ret->has_eviction = is_said(sources, flags, FLAG_EVICTION_HARD, "evictionHard");
-	r = read_memory_state(fs, root_dir, ret->memory_state, sizeof(ret->memory_state));
-	if (r >= 0 && ret->cpu_options & 1u << CPU_OPTION_BY_SOCKET)
+	r = reserved_observe(fs, sources, flags, root_dir, is_rancher, ret);
+	if (r >= 0 && ret->on >> CPU_OPTION_BY_SOCKET & 1)
 		r = count_packages(fs, &ret->n_packages);
 	return r;
 }

@@ -16,6 +16,7 @@ struct start_policies {
 	uint32_t topology, cpu;  /* ranks */
 	bool is_cpu_state_asked; /* cpu_manager_state stays as it is */
 	bool is_reserved;        /* CPUs for the static policy will be reserved */
+	uint32_t is_changed;     /* by an edit: bits of enum kubelet_setting */
 	uint32_t n_numa_nodes;   /* CPUS_UNKNOWN: not known */
 };
 
@@ -25,16 +26,48 @@ struct start_policies {
  */
 void start_find_exit(const struct kubelet_found *k, const struct start_policies *p, char ret[256]);
 
-const char *start_option(enum cpu_option o); /* "align-by-socket" */
-
-/* Gates that a kubelet from this minor version on does not know any more: pkg/features. */
-#define START_GATES_N 3
-struct start_gate {
-	const char *name;
-	uint32_t minor;
+/* Options of the CPU manager, options of the topology manager, and gates. */
+enum start_word {
+	CPU_OPTION_FULL_PCPUS,
+	CPU_OPTION_ACROSS_NUMA,
+	CPU_OPTION_ACROSS_CORES,
+	CPU_OPTION_BY_SOCKET,
+	CPU_OPTION_STRICT,
+	CPU_OPTION_UNCORE,
+	NUMA_OPTION_CLOSEST,
+	NUMA_OPTION_MAX_NODES,
+	GATE_ALL_ALPHA,
+	GATE_ALL_BETA,
+	GATE_TOPOLOGY,
+	GATE_CPU,
+	GATE_MEMORY,
+	GATE_CPU_OPTIONS,
+	GATE_CPU_ALPHA,
+	GATE_CPU_BETA,
+	GATE_NUMA_OPTIONS,
+	GATE_NUMA_ALPHA,
+	GATE_NUMA_BETA,
+	GATE_CDI,
+	_START_WORD_N
 };
-extern const struct start_gate start_gates[START_GATES_N];
+#define NUMA_OPTIONS NUMA_OPTION_CLOSEST /* the first of their kinds */
+#define GATES        GATE_ALL_ALPHA
+
+enum start_kind {
+	START_CPUS,
+	START_NUMA
+}; /* of options */
+
+extern const struct start_row {
+	const char *name;
+	/* Minor versions in which it came, became beta (a gate: is on by default), stable (a gate:
+	 * cannot be turned off) and went; 0: not up to the newest that was looked at. */
+	uint8_t since, beta, stable, gone;
+} start_rows[_START_WORD_N];
+
+/* In start-observe.c: does a rule ask for the kubelet's version? */
+bool start_needs_version(const struct sources *sources, const struct flags *flags);
 
 /* In start-observe.c: the facts, from flags, files and the kernel. Return: 0 or -ENOMEM. */
 int start_observe(const struct fs *fs, const struct sources *sources, const struct flags *flags,
-		  const char *root_dir, struct kubelet_start *ret);
+		  const char *root_dir, bool is_rancher, struct kubelet_start *ret);

@@ -167,10 +167,25 @@ static int read_merge(struct yaml_reader *rd, const char *key, yaml_event_t *e)
 	}
 }
 
-/* Goes to the end of the collection that @e begins, where it begins one: then @e is its end. */
-static int skip(struct yaml_reader *rd, yaml_event_t *e)
+/* Adds a scalar to the words of a collection. Return: false when they are not all there. */
+static bool add_word(const yaml_event_t *e, char ret[static 256])
+{
+	const char *word = e->type == YAML_SCALAR_EVENT ? (const char *)e->data.scalar.value : "";
+	const size_t at = strlen(ret), left = 256 - at;
+
+	return e->type != YAML_ALIAS_EVENT && !word[strcspn(word, "\"\\,\t\r\n")] &&
+	       (!*word ||
+		snprintf(ret + at, left, "%s\"%s\"", at > 0 ? "," : "", word) < (int)left);
+}
+
+/*
+ * Goes to the end of the collection that @e begins, where it begins one: then @e is its end.
+ * @words: NULL, or room for those in it.
+ */
+static int skip(struct yaml_reader *rd, yaml_event_t *e, char *words)
 {
 	size_t depth = is_start(e);
+	bool is_whole = true;
 	int r;
 
 	while (depth > 0) {
@@ -179,6 +194,9 @@ static int skip(struct yaml_reader *rd, yaml_event_t *e)
 		if (r < 0)
 			return r;
 		rd->d->is_fixed |= e->type == YAML_ALIAS_EVENT;
+		is_whole = words && is_whole && add_word(e, words);
+		if (words && !is_whole)
+			*words = '\0';
 		depth += is_start(e);
 		depth -= is_end(e);
 		if (depth > MAX_DEPTH)
@@ -194,6 +212,7 @@ static int skip(struct yaml_reader *rd, yaml_event_t *e)
 static int read_collection(struct yaml_reader *rd, const char *key, yaml_event_t *e)
 {
 	const bool is_mapping = e->type == YAML_MAPPING_START_EVENT;
+	const struct yaml_items *l = rd->d->items;
 	bool is_key = is_mapping; /* the next one */
 	char sub[64] = "";
 	int is_merge = 0;
@@ -216,7 +235,7 @@ static int read_collection(struct yaml_reader *rd, const char *key, yaml_event_t
 		else
 			r = add_item(rd, key, sub, !is_mapping, e);
 		if (r >= 0 && (is_key || !is_merge))
-			r = skip(rd, e);
+			r = skip(rd, e, is_mapping || !l ? NULL : l->items[l->n_items - 1].text);
 		if (r < 0)
 			return r;
 		rd->at = here;

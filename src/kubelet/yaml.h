@@ -30,7 +30,9 @@
 struct yaml_item {
 	char key[64]; /* of the top level */
 	char sub[64]; /* its key in the mapping below; empty: the value itself, or one of a list */
-	char text[256]; /* decoded; one that does not fit is cut, and then is_odd */
+	/* Decoded; one that does not fit is cut, and then is_odd. Of a collection in a list all its
+	 * words, each in quotes, with "," between: empty when they do not fit, or are no words. */
+	char text[256];
 	uint32_t line;  /* where it begins, from 1 */
 	bool is_null;   /* "key:", "key: ~", "key: null" */
 	bool is_plain;  /* without quotes: a number or a boolean is no string to the kubelet */
