@@ -514,6 +514,8 @@ static int conclude(struct progress *pr, const struct node *n, const struct memo
 	ret->state = p->state;
 	ret->exit_code = report_exit_code(p);
 	summarise(p, ret);
+	COPY(ret->files[0], n->kubelet.file);
+	COPY(ret->files[1], n->kubelet.folder);
 	ret->is_watched = config_watches_links(pass->config);
 	return write_state(fs, pass->config, n, memory, p);
 }

@@ -57,6 +57,7 @@ struct pass_result {
 	uint64_t again_usec; /* CLOCK_MONOTONIC, when what is left alone is tried again; 0: nothing
 				is */
 	char summary[192];   /* one line for people */
+	char files[2][256];  /* the kubelet's file and its folder of drop-ins; empty: none */
 };
 
 /* The hint configuration-changed, where state.json is of another configuration than @c. */

@@ -16,6 +16,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <systemd/sd-daemon.h>
@@ -48,6 +49,8 @@ struct watch {
 	sd_event_source *timers[_TIMER_N], *tell, *worker_io, *worker_end, *worker_limit;
 	sd_event_source *uevent_io, *netlink_io, *rest; /* the two are off until it expires */
 	uint64_t armed_usec[_TIMER_N];                  /* as the timers are set */
+	char files[2][256];                             /* of struct pass_result, as watched */
+	sd_event_source *file_events[2];
 	struct worker worker;
 	uint64_t limit_usec;          /* when the worker is given up */
 	struct worker_message making; /* what the worker is at */
@@ -463,10 +466,49 @@ static int handle(struct watch *w, enum schedule_event event)
 	return r;
 }
 
+/* The folder of a file is watched, as editors put another file in its place. */
+static int on_file(sd_event_source *s, const struct inotify_event *e, void *userdata)
+{
+	struct watch *w = userdata;
+	const bool is_drop_in = s == w->file_events[1];
+
+	if (e->mask & IN_IGNORED) /* the folder is gone: the next pass watches it again */
+		w->files[is_drop_in][0] = '\0';
+	else if (!is_drop_in && e->len > 0 && !streq(e->name, strrchr(w->files[0], '/') + 1))
+		return 0;
+	return leave_on_error(w, handle(w, EVENT_CHANGED));
+}
+
+static void watch_files(struct watch *w)
+{
+	const uint32_t mask = IN_CLOSE_WRITE | IN_MOVE | IN_DELETE | IN_ONLYDIR;
+
+	for (size_t i = 0; i < ELEMENTSOF(w->files); i++) {
+		char *file = w->files[i], folder[sizeof(w->files[i])];
+		int r = 0;
+
+		if (streq(file, w->result.files[i]))
+			continue;
+		COPY(w->files[i], w->result.files[i]);
+		w->file_events[i] = sd_event_source_unref(w->file_events[i]);
+		COPY(folder, file);
+		if (i == 0 && *file)
+			*strrchr(folder, '/') = '\0';
+		if (*file)
+			r = sd_event_add_inotify(w->event, &w->file_events[i], folder, mask,
+						 on_file, w);
+		if (r < 0) {
+			log_debug_errno(r, "%s: not watched", folder);
+			*file = '\0';
+		}
+	}
+}
+
 static int end_pass(struct watch *w)
 {
 	int r = read_changed(w);
 
+	watch_files(w);
 	tell_status(w, w->result.summary, w->config.service.ready_timeout_usec);
 	return r < 0 ? r : handle(w, EVENT_RESULT);
 }
@@ -746,6 +788,8 @@ static void close_watch(struct watch *w)
 	sd_event_source_unref(w->worker_limit);
 	sd_event_source_unref(w->worker_io);
 	sd_event_source_unref(w->worker_end);
+	for (size_t i = 0; i < ELEMENTSOF(w->file_events); i++)
+		sd_event_source_unref(w->file_events[i]);
 	uevents_done(&w->uevents);
 	netlink_done(&w->events);
 	netlink_done(&w->devlink);

@@ -333,6 +333,39 @@ static void a_second_service_does_not_run(_unused_ void **state)
 	assert_int_equal(waitpid(other, NULL, 0), other);
 }
 
+static void mend_the_kubelets_file(unsigned n)
+{
+	if (n > 1)
+		return;
+	tree_file(&scene.tree, "kubelet/cpu_manager_state", "{}");
+	tree_file(&scene.tree, "kubelet/.config.yaml.new", "kind: KubeletConfiguration\n");
+	assert_int_equal(renameat(scene.tree.fs.root, "kubelet/.config.yaml.new",
+				  scene.tree.fs.root, "kubelet/config.yaml"),
+			 0);
+}
+
+static void add_a_drop_in_with_the_second(unsigned n)
+{
+	if (n == 2)
+		tree_file(&scene.tree, "kubelet/conf.d/a.conf", "");
+	if (n == 3)
+		end();
+}
+
+static void a_change_of_the_kubelets_files_is_looked_at(_unused_ void **state)
+{
+	tree_file(&scene.tree, "kubelet/config.yaml", "kind: [\n");
+	tree_file(&scene.tree, "kubelet/conf.d/b.conf", "");
+	snprintf(scene.result.files[0], sizeof(scene.result.files[0]), "%s/kubelet/config.yaml",
+		 scene.tree.root);
+	snprintf(scene.result.files[1], sizeof(scene.result.files[1]), "%s/kubelet/conf.d",
+		 scene.tree.root);
+	scene.on_ready = mend_the_kubelets_file;
+	scene.on_pass = add_a_drop_in_with_the_second;
+	run();
+	assert_int_equal(scene.n_passes, 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -345,6 +378,7 @@ int main(void)
 		TEST(another_look_keeps_the_configuration),
 		TEST(apply_is_a_pass_of_the_service_by_hand_with_the_new_configuration),
 		TEST(a_second_service_does_not_run),
+		TEST(a_change_of_the_kubelets_files_is_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
