@@ -860,7 +860,7 @@ static void check_kind(struct root *root, size_t i, const char *path)
 	print_message("  %s: row %u %s: %s\n", kinds[i].name, v.row, reason_code(v.reason),
 		      v.detail);
 	if (kinds[i].line != UINT32_MAX && kinds[i].line > 0)
-		snprintf(cause, sizeof(cause), "/%s:%" PRIu32 ": ", path, kinds[i].line);
+		snprintf(cause, sizeof(cause), "/%s:%" PRIu32 ":", path, kinds[i].line);
 	else if (kinds[i].line == UINT32_MAX)
 		snprintf(cause, sizeof(cause), "/%s", path);
 	assert_int_equal(v.outcome, kinds[i].line > 0 ? KUBELET_REFUSED : KUBELET_SATISFIED);

@@ -372,11 +372,46 @@ static void a_state_of_other_cpus_goes_before_the_first_start(_unused_ void **st
 	}
 }
 
+static const struct {
+	const char *text, *detail;
+} refused[] = {
+	{ HEAD "kubeReserved: {cpu: 1\nmaxPods: 2\n",
+	  "4:8: did not find expected ',' or '}', while parsing a flow mapping" },
+	{ HEAD KEY ":none\n", "4:1: could not find expected ':', while scanning a simple key" },
+	{ KIND "  apiVersion: x\n", "2:13: mapping values are not allowed in this context" },
+	{ KIND "\tapiVersion: x\n",
+	  "2:1: found a tab character that violates indentation, while scanning a plain scalar" },
+	{ "{\"kind\": \"KubeletConfiguration\",\n \"secret\" 1}\n", "2:11: ':' expected" },
+	{ HEAD "x: *d\n", "3: is not valid YAML or JSON" },
+};
+
+static void a_file_that_does_not_parse_is_told_with_line_and_column(_unused_ void **state)
+{
+	const struct config c = { .kubelet.topology_policy = BEST };
+
+	for (size_t i = 0; i < ELEMENTSOF(refused); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_decision d;
+		struct kubelet k;
+
+		root_open(&root);
+		put_text(&root, UNIT,
+			 "[Service]\nExecStart=/usr/bin/kubelet --config=/" FILE_PATH "\n");
+		put_text(&root, FILE_PATH, refused[i].text);
+		assert_int_equal(kubelet_look(&root.fs, &c, &k, &d), 0);
+		print_message("  %s\n", d.items[KUBELET_TOPOLOGY_POLICY].detail);
+		assert_string_equal(
+			after(d.items[KUBELET_TOPOLOGY_POLICY].detail, "/" FILE_PATH ":") ?: "",
+			refused[i].detail);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kubelet_that_would_exit_is_told_in_its_own_words),
 		cmocka_unit_test(a_state_of_other_cpus_goes_before_the_first_start),
+		cmocka_unit_test(a_file_that_does_not_parse_is_told_with_line_and_column),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,8 @@ void sources_done(struct sources *l)
 	*l = (struct sources){};
 }
 
+#define BROKEN "] left out" /* of -EBADMSG; behind it stands where it was refused and why */
+
 /*
  * Texts that are recorded in place of a refused file: each is refused for the same reason and tells
  * nothing. The longest, for -EFBIG, is made in record_refused().
@@ -29,7 +31,6 @@ static const struct {
 } stand_ins[] = {
 	{ -ENODATA, "# left out\n" },
 	{ -EILSEQ, "\x7F left out" },
-	{ -EBADMSG, "] left out" },
 	{ -EMEDIUMTYPE, "- left out\n" },
 	{ -EOPNOTSUPP, "!leftOut kind: x\n" },
 };
@@ -49,8 +50,9 @@ static int record_text(const struct fs *fs, const char *path, uint32_t line, con
 	return 0;
 }
 
-/* @line: where the file is refused, or 0, as for a text that is no JSON. */
-static int record_refused(const struct fs *fs, const char *path, uint32_t line, int why)
+/* @line: where the file is refused, or 0. @tail: that and why, as people read it. */
+static int record_refused(const struct fs *fs, const char *path, uint32_t line, const char *tail,
+			  int why)
 {
 	_cleanup_(freep) char *large = NULL;
 	int r = 0;
@@ -60,9 +62,9 @@ static int record_refused(const struct fs *fs, const char *path, uint32_t line, 
 
 	for (size_t i = 0; i < ELEMENTSOF(stand_ins) && r >= 0; i++)
 		if (stand_ins[i].r == why)
-			r = record_text(fs, path, line,
-					why == -EBADMSG && line == 0 ? "{" : stand_ins[i].text);
-
+			r = record_text(fs, path, line, stand_ins[i].text);
+	if (why == -EBADMSG)
+		r = record_text(fs, path, 0, FS_PATH(BROKEN "%s\n", tail));
 	if (why == -EISDIR)
 		fs_record(fs, RECORD_FOLDER, path, NULL, 0);
 	if (why != -EFBIG)
@@ -96,8 +98,8 @@ int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
 		char problem[static 256], struct yaml_items *ret)
 {
 	_cleanup_(freep) char *text = NULL;
-	char at[16] = "";
-	uint32_t line = 0;
+	struct yaml_fault fault = {};
+	char at[32] = "", tail[160];
 	size_t size;
 	int r;
 
@@ -105,12 +107,19 @@ int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
 	if (r == -ENOTDIR)
 		r = -ENOENT;
 	if (r >= 0)
-		r = yaml_read(text, size, kind, ret, &line);
-	if (line > 0)
-		snprintf(at, sizeof(at), ":%" PRIu32, line);
-	if (r < 0 && r != -ENOENT && !*problem)
-		snprintf(problem, 256, "%.160s%s: %s", path, at, yaml_problem(r));
-	if (r < 0 && r != -ENOENT && r != -ENOMEM && record_refused(fs, fs_bare(path), line, r) < 0)
+		r = yaml_read(text, size, kind, ret, &fault);
+	if (fault.line > 0)
+		snprintf(at, sizeof(at), fault.column > 0 ? ":%" PRIu32 ":%" PRIu32 : ":%" PRIu32,
+			 fault.line, fault.column);
+	if (r >= 0 || r == -ENOENT || r == -ENOMEM)
+		return r;
+	snprintf(tail, sizeof(tail), "%s: %.110s", at, *fault.why ? fault.why : yaml_problem(r));
+	if (r == -EBADMSG && is_prefix(text, BROKEN))
+		snprintf(tail, sizeof(tail), "%.*s", (int)strcspn(after(text, BROKEN), "\n"),
+			 after(text, BROKEN));
+	if (!*problem)
+		snprintf(problem, 256, "%.90s%s", path, tail);
+	if (record_refused(fs, fs_bare(path), fault.line, tail, r) < 0)
 		return -ENOMEM;
 	return r;
 }

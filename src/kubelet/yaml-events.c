@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "yaml-events.h"
 
-#include "yaml.h"
-
 static const char bom[] = { '\xEF', '\xBB', '\xBF' };
 
 size_t yaml_events_bom(const char *text, size_t size)
@@ -148,11 +146,18 @@ bool yaml_events_is_string(const yaml_event_t *e)
 	       (!e->data.scalar.tag || streq((const char *)e->data.scalar.tag, YAML_STR_TAG));
 }
 
-uint32_t yaml_events_line(const struct yaml_events *s)
+struct yaml_fault yaml_events_fault(const struct yaml_events *s)
 {
-	const yaml_mark_t *mark = s->parser.error ? &s->parser.problem_mark : &s->parser.mark;
+	const yaml_parser_t *p = &s->parser;
+	const yaml_mark_t *mark = p->error ? &p->problem_mark : &p->mark;
+	struct yaml_fault fault = { .line = (uint32_t)mark->line + 1 };
 
-	return (uint32_t)mark->line + 1;
+	if (!p->error)
+		return fault;
+	fault.column = (uint32_t)mark->column + 1;
+	snprintf(fault.why, sizeof(fault.why), "%s%s%s", p->problem ?: "", p->context ? ", " : "",
+		 p->context ?: "");
+	return fault;
 }
 
 int yaml_events_follow(const struct yaml_events *s, const yaml_event_t *alias,

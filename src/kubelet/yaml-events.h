@@ -11,6 +11,7 @@
 #include <yaml.h>
 
 #include "../base/util.h"
+#include "yaml.h"
 
 struct yaml_events {
 	yaml_parser_t parser;
@@ -40,7 +41,7 @@ bool yaml_events_is_text(const yaml_event_t *e, const char *text); /* of a scala
 bool yaml_events_is_marked(
 	const yaml_event_t *e); /* has an anchor or a tag, or is something else */
 bool yaml_events_is_string(const yaml_event_t *e); /* a scalar without a tag, or with "!!str" */
-uint32_t yaml_events_line(const struct yaml_events *s); /* that has been reached, or is wrong */
+struct yaml_fault yaml_events_fault(const struct yaml_events *s); /* or what has been reached */
 
 /*
  * Follows an alias that @s gave last, to its first event, in @behind, which is opened for it and

@@ -414,11 +414,19 @@ static int read_document(struct yaml_reader *rd)
 }
 
 /* libyaml takes more for JSON than the kubelet does: comments, trailing commas, single quotes. */
-static int check_json(const char *text, size_t size)
+static int check_json(const char *text, size_t size, struct yaml_fault *fault)
 {
+	json_error_t error = {};
 	json_auto_t *value = NULL;
-	const int r = document_parse(text, size, 0, &value, NULL);
+	const int r = document_parse(text, size, 0, &value, &error);
 
+	if (r == -EINVAL) { /* the words of the file behind " near " are not shown */
+		fault->line = (uint32_t)error.line;
+		fault->column = (uint32_t)MAX(error.column, 1);
+		COPY(fault->why, error.text);
+		if (strstr(fault->why, " near "))
+			*strstr(fault->why, " near ") = '\0';
+	}
 	return json_is_object(value) ? 0 : r == -ENOMEM ? r : -EBADMSG;
 }
 
@@ -428,18 +436,18 @@ int yaml_document_read(const char *text, size_t size, enum yaml_kind kind, struc
 	int r;
 
 	rd.at.scan = &rd.document;
-	r = yaml_events_check(text, size, &d->line);
+	r = yaml_events_check(text, size, &d->fault.line);
 	if (r < 0)
 		return r;
 	d->is_json = r > 0;
-	r = d->is_json ? check_json(text, size) : 0;
+	r = d->is_json ? check_json(text, size, &d->fault) : 0;
 	if (r >= 0)
 		r = yaml_events_open(&rd.document, text, size);
 	if (r < 0)
 		return r;
 	r = read_document(&rd);
 	if (r == -EBADMSG || r == -EOPNOTSUPP)
-		d->line = yaml_events_line(&rd.document);
+		d->fault = yaml_events_fault(&rd.document);
 	if (r < 0)
 		return r;
 	d->is_fixed |= d->kind.is_marked;
@@ -451,14 +459,14 @@ int yaml_document_read(const char *text, size_t size, enum yaml_kind kind, struc
 }
 
 int yaml_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_items *ret,
-	      uint32_t *ret_line)
+	      struct yaml_fault *fault)
 {
 	_cleanup_(yaml_items_done) struct yaml_items l = {};
 	struct yaml_document d = { .items = &l };
 	int r;
 
 	r = yaml_document_read(text, size, kind, &d);
-	*ret_line = d.line;
+	*fault = d.fault;
 	if (r < 0)
 		return r;
 

@@ -48,6 +48,12 @@ struct yaml_items {
 	bool is_fixed; /* no edit is safe: -EOPNOTSUPP */
 };
 
+/* Where a text is refused, and what its parser expected there. */
+struct yaml_fault {
+	uint32_t line, column; /* from 1; 0: not known */
+	char why[112]; /* "did not find expected key, while parsing a block mapping"; or empty */
+};
+
 enum yaml_kind {
 	YAML_KUBELET, /* only a KubeletConfiguration */
 	YAML_ANY,     /* any mapping; "[]" and "{}" alone are none */
@@ -55,10 +61,10 @@ enum yaml_kind {
 
 /*
  * Every scalar of the first two levels. A collection gives an odd item before those in it.
- * @ret_line: of what was refused; 0: not known.
+ * @fault: of what was refused.
  */
 int yaml_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_items *ret,
-	      uint32_t *ret_line);
+	      struct yaml_fault *fault);
 void yaml_items_done(struct yaml_items *l);
 
 /* The last one of that name, @sub "" for a scalar of the top level; NULL: there is none. */
@@ -90,7 +96,7 @@ struct yaml_document {
 	bool is_json, is_fixed;
 	struct yaml_entry kind, entry; /* the last "kind", and the last of the key asked for */
 	size_t n_entries;              /* of the key asked for */
-	uint32_t line;                 /* as of yaml_read() */
+	struct yaml_fault fault;       /* as of yaml_read() */
 
 	/* Asked for. */
 	const char *key;

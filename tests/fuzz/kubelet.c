@@ -77,15 +77,15 @@ static void look(const char *text, size_t size, const char *value)
 	_cleanup_(freep) char *out = NULL, *again = NULL, *back = NULL;
 	const struct yaml_item *item;
 	size_t out_size, again_size, back_size;
-	uint32_t line;
+	struct yaml_fault fault;
 	int r;
 
 	r = edit_set(text, size, KEY, value, &out, &out_size);
 	if (r < 0)
 		return;
 
-	require(yaml_read(text, size, YAML_KUBELET, &before, &line) == 0);
-	require(yaml_read(out, out_size, YAML_KUBELET, &after, &line) == 0);
+	require(yaml_read(text, size, YAML_KUBELET, &before, &fault) == 0);
+	require(yaml_read(out, out_size, YAML_KUBELET, &after, &fault) == 0);
 	item = yaml_find(&after, KEY, "");
 	require(item && !item->is_odd && !item->is_null && streq(item->text, value));
 	compare(&before, &after);
@@ -111,12 +111,12 @@ static void look_at_copy(const char *text, size_t size)
 	_cleanup_(yaml_items_done) struct yaml_items items = {}, again = {};
 	_cleanup_(freep) char *copy = NULL;
 	size_t copy_size;
-	uint32_t line;
+	struct yaml_fault fault;
 
-	if (yaml_read(text, size, YAML_KUBELET, &items, &line) < 0)
+	if (yaml_read(text, size, YAML_KUBELET, &items, &fault) < 0)
 		return;
 	require(kept_write(&items, &copy, &copy_size) == 0);
-	require(yaml_read(copy, copy_size, YAML_KUBELET, &again, &line) == 0);
+	require(yaml_read(copy, copy_size, YAML_KUBELET, &again, &fault) == 0);
 	require(again.is_fixed == items.is_fixed);
 	require(yaml_has_duplicates(&again) == yaml_has_duplicates(&items));
 	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
@@ -135,9 +135,9 @@ static void look_at_copy(const char *text, size_t size)
 static void read_any(const char *text, size_t size)
 {
 	_cleanup_(yaml_items_done) struct yaml_items items = {};
-	uint32_t line;
+	struct yaml_fault fault;
 
-	if (yaml_read(text, size, YAML_ANY, &items, &line) >= 0)
+	if (yaml_read(text, size, YAML_ANY, &items, &fault) >= 0)
 		yaml_has_duplicates(&items);
 }
 
