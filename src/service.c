@@ -484,23 +484,18 @@ static void watch_files(struct watch *w)
 	const uint32_t mask = IN_CLOSE_WRITE | IN_MOVE | IN_DELETE | IN_ONLYDIR;
 
 	for (size_t i = 0; i < ELEMENTSOF(w->files); i++) {
-		char *file = w->files[i], folder[sizeof(w->files[i])];
-		int r = 0;
+		char folder[sizeof(w->files[i])];
 
-		if (streq(file, w->result.files[i]))
+		if (streq(w->files[i], w->result.files[i]))
 			continue;
 		COPY(w->files[i], w->result.files[i]);
-		w->file_events[i] = sd_event_source_unref(w->file_events[i]);
-		COPY(folder, file);
-		if (i == 0 && *file)
+		COPY(folder, w->files[i]);
+		if (i == 0 && *folder)
 			*strrchr(folder, '/') = '\0';
-		if (*file)
-			r = sd_event_add_inotify(w->event, &w->file_events[i], folder, mask,
-						 on_file, w);
-		if (r < 0) {
-			log_debug_errno(r, "%s: not watched", folder);
-			*file = '\0';
-		}
+		w->file_events[i] = sd_event_source_unref(w->file_events[i]);
+		if (*folder && sd_event_add_inotify(w->event, &w->file_events[i], folder, mask,
+						    on_file, w) < 0)
+			w->files[i][0] = '\0'; /* it is not there: the next pass tries again */
 	}
 }
 

@@ -83,7 +83,7 @@ static void is_openshift_and_right(struct kubelet_found *k)
 }
 static void allows_34_nodes(struct kubelet_found *k)
 {
-	k->max_numa_nodes = 34;
+	k->start.max_numa_nodes = 34;
 }
 static void is_unclear(struct kubelet_found *k)
 {

@@ -167,7 +167,8 @@ static void write_assignment(struct variant *v, struct file *f, const struct slo
 {
 	static const char *const decoys[] = { "--node-labels=" FLAG "=none",
 					      "--hostname-override=none",
-					      "--" FLAG "-options=prefer-closest-numa-nodes=true", "--none" };
+					      "--" FLAG "-options=prefer-closest-numa-nodes=true",
+					      "--none" };
 	static const char *const quotes[] = { "", "\"", "'" };
 	const enum style style = (enum style)any(_STYLE_N);
 	char words[512], *rest = words, *word;

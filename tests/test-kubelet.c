@@ -113,7 +113,7 @@ static void assert_capture_tells_the_same(struct root *root, const char *secret)
 	assert_string_equal(again.drop_in, k.drop_in);
 	assert_string_equal(again.rancher_path, k.rancher_path);
 	assert_memory_equal(&again.seen.cpus, &k.seen.cpus, sizeof(k.seen.cpus));
-	assert_int_equal(again.max_numa_nodes, k.max_numa_nodes);
+	assert_int_equal(again.start.max_numa_nodes, k.start.max_numa_nodes);
 	assert_int_equal(w.outcome, v.outcome);
 	assert_int_equal(w.row, v.row);
 	assert_int_equal(w.reason, v.reason);
@@ -193,9 +193,11 @@ static const struct {
 	  NONE },
 	{ "a comment is no key", TEXT(HEAD "# " KEY ": none\n"),
 	  TEXT(HEAD KEY ": best-effort\n# " KEY ": none\n"), KUBELET_CHANGED, NONE },
-	{ "another key begins like it", TEXT(HEAD "topologyManagerPolicyOptions:\n  prefer-closest-numa-nodes: '1'\n"),
-	  TEXT(HEAD KEY ": best-effort\ntopologyManagerPolicyOptions:\n  prefer-closest-numa-nodes: '1'\n"), KUBELET_CHANGED,
-	  NONE },
+	{ "another key begins like it",
+	  TEXT(HEAD "topologyManagerPolicyOptions:\n  prefer-closest-numa-nodes: '1'\n"),
+	  TEXT(HEAD KEY
+	       ": best-effort\ntopologyManagerPolicyOptions:\n  prefer-closest-numa-nodes: '1'\n"),
+	  KUBELET_CHANGED, NONE },
 	{ "unknown fields and duplicates of others", TEXT(HEAD "zz: 1\nzz: 2\n" KEY ": none\n"),
 	  TEXT(HEAD "zz: 1\nzz: 2\n" KEY ": best-effort\n"), KUBELET_CHANGED, NONE },
 

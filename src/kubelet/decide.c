@@ -40,7 +40,7 @@ static bool has_too_many_nodes(const struct kubelet_question *q)
 {
 	return q->setting == KUBELET_TOPOLOGY_POLICY && !*q->k->unknown &&
 	       q->n_numa_nodes != CPUS_UNKNOWN &&
-	       q->n_numa_nodes > MAX(MAX_NUMA_NODES, q->k->max_numa_nodes);
+	       q->n_numa_nodes > MAX(MAX_NUMA_NODES, q->k->start.max_numa_nodes);
 }
 
 static bool is_unread(const struct kubelet_question *q)
@@ -355,7 +355,7 @@ static void find_exit(const struct kubelet_found *k, const struct kubelet_decisi
 {
 	const bool is_cpu_changed =
 		is_after && d->items[KUBELET_CPU_POLICY].outcome == KUBELET_CHANGED;
-	struct start_policies policies = {
+	const struct start_policies policies = {
 		.topology = rank_of(k, d, KUBELET_TOPOLOGY_POLICY, is_after),
 		.cpu = rank_of(k, d, KUBELET_CPU_POLICY, is_after),
 		.is_cpu_state_asked = !d->is_state_removed && !is_cpu_changed,
@@ -364,10 +364,6 @@ static void find_exit(const struct kubelet_found *k, const struct kubelet_decisi
 		.n_numa_nodes = n_numa_nodes,
 	};
 
-	for (int s = 0; s < _KUBELET_SETTING_N && is_after; s++)
-		policies.is_changed |=
-			(uint32_t)(d->items[s].outcome == KUBELET_CHANGED && d->items[s].row > 0)
-			<< s;
 	start_find_exit(k, &policies, ret);
 }
 

@@ -6,7 +6,6 @@
 
 #include "yaml.h"
 
-#define OPTION_NUMA "max-allowable-numa-nodes"
 #define K0S_FILE    "/var/lib/k0s/kubelet-config.yaml" /* that k0s writes before it starts one */
 #define MINOR_RESET 28 /* its drop-ins set what they do not say to the default */
 
@@ -284,9 +283,6 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 	const struct flag *node_ip = flags_last(&l->flags, FLAG_NODE_IP);
 	const struct flag *host_name = flags_last(&l->flags, FLAG_HOST_NAME);
 	const struct flag *root_dir = flags_last(&l->flags, FLAG_ROOT_DIR);
-	const struct yaml_item *item;
-	const struct source *source;
-	char text[16];
 
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
 		find_value(l, k, (enum kubelet_setting)s);
@@ -301,13 +297,6 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 		  sizeof(k->seen.vke_rdma_mode));
 	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_GPU_SCHEDULE, k->seen.vke_gpu_schedule,
 		  sizeof(k->seen.vke_gpu_schedule));
-
-	if (!flags_map(&l->flags, FLAG_POLICY_OPTIONS, OPTION_NUMA, text, sizeof(text))) {
-		item = sources_find(&l->sources, "topologyManagerPolicyOptions", OPTION_NUMA,
-				    &source);
-		COPY(text, item && !item->is_null && !item->is_odd ? item->text : "");
-	}
-	k->max_numa_nodes = (uint32_t)strtoul(text, NULL, 10);
 }
 
 int find_values_files(struct value_look *l, struct kubelet_found *k)

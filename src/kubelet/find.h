@@ -27,12 +27,13 @@ struct kubelet_start {
 	 * option that is none of them, by enum start_kind. */
 	uint32_t given, on;
 	char other_option[2][64];
-	uint32_t n_packages; /* of processors; 0: not asked */
+	uint32_t max_numa_nodes; /* max-allowable-numa-nodes; 0: not set */
+	uint32_t n_packages;     /* of processors; 0: not asked */
 	char memory_policy[16];
 	char memory_state[16]; /* policyName of memory_manager_state; empty: not known, or none */
-	/* The words with which any kubelet, one of memory policy Static, and one of that policy
-	 * with this state file ends: see reserved.h; empty: it does not. */
-	char reserved_problem[128], memory_problem[160], memory_state_problem[96];
+	/* The words with which a kubelet of memory policy Static ends, and one with this state
+	 * file; empty: it does not. */
+	char memory_problem[160], memory_state_problem[96];
 };
 
 struct kubelet_found {
@@ -65,8 +66,7 @@ struct kubelet_found {
 	struct {
 		uint32_t from, to;
 	} words[_KUBELET_SETTING_N];
-	char rancher_path[256];  /* the file of ours in config.yaml.d; empty: none would win */
-	uint32_t max_numa_nodes; /* max-allowable-numa-nodes; 0: not set */
+	char rancher_path[256]; /* the file of ours in config.yaml.d; empty: none would win */
 
 	/* Ways that were tried in this run and refused, by bits of enum kubelet_way; and why. */
 	uint32_t blocked;

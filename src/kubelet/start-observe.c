@@ -2,8 +2,13 @@
 /*
  * Start observe: the facts that start.c judges, from flags, files and the kernel.
  */
-#include "reserved.h"
+#include "../base/document.h"
+#include "cpus.h"
 #include "start.h"
+
+#define MAX_STATE ((size_t)1024 * 1024)
+#define MAX_NODES 64      /* NUMA nodes */
+#define DEFAULT   "100Mi" /* memory.available of DefaultEvictionHard: eviction/defaults_linux.go */
 
 /* strconv.ParseBool() */
 static bool is_true(const char *text)
@@ -19,6 +24,8 @@ static void take_word(const char *name, const char *value, enum start_word first
 {
 	for (enum start_word w = first; w < end; w++)
 		if (streq(name, start_rows[w].name)) {
+			if (w == NUMA_OPTION_MAX_NODES)
+				ret->max_numa_nodes = (uint32_t)strtoul(value, NULL, 10);
 			ret->given |= 1u << w;
 			ret->on = (ret->on & ~(1u << w)) | (uint32_t)is_true(value) << w;
 			return;
@@ -80,6 +87,157 @@ static int count_packages(const struct fs *fs, uint32_t *ret)
 	return r == -ENOMEM ? r : 0;
 }
 
+/*
+ * What the kubelet reserves for its memory manager: reservedMemory of all NUMA nodes is the memory
+ * of kubeReserved, systemReserved and evictionHard. From 1.21 to 1.35: validateReservedMemory() in
+ * pkg/kubelet/cm/memorymanager/memory_manager.go, NewPolicyStatic() in policy_static.go. What is
+ * not understood is not judged: --reserved-memory, huge pages, an exponent, a share of all memory.
+ */
+struct reserved {
+	uint64_t nodes[MAX_NODES], sum, free; /* bytes */
+	bool is_unclear;
+};
+
+static uint64_t parse_bytes(const char *text, struct reserved *m)
+{
+	uint64_t thousandths = 0;
+
+	m->is_unclear |= cpus_parse_amount(text, &thousandths) < 0;
+	return (thousandths + 999) / 1000;
+}
+
+/* An element of reservedMemory, as yaml.h gives it: its words. */
+static void read_element(const char *text, struct reserved *m)
+{
+	unsigned int node = MAX_NODES;
+	char amount[32] = "";
+	uint64_t bytes;
+
+	if (sscanf(text, "\"numaNode\",\"%2u\",\"limits\",\"memory\",\"%31[^\"]", &node, amount) !=
+	    2)
+		sscanf(text, "\"limits\",\"memory\",\"%31[^\"]\",\"numaNode\",\"%2u", amount,
+		       &node);
+	bytes = parse_bytes(amount, m);
+	m->is_unclear |= node >= MAX_NODES || strstr(text, "hugepages-");
+	m->nodes[node % MAX_NODES] += bytes;
+	m->sum += bytes;
+}
+
+/* Adds what a map, or its flag, says of memory. @otherwise: where nothing says the whole map. */
+static void add_free(const struct sources *sources, const struct flags *flags, enum flag_kind kind,
+		     const char *key, const char *sub, const char *otherwise, struct reserved *m)
+{
+	const struct source *source;
+	const struct yaml_item *item = sources_find(sources, key, sub, &source);
+	char text[64];
+
+	if (!flags_map(flags, kind, sub, text, sizeof(text)))
+		COPY(text, item && !item->is_null ? item->text : otherwise);
+	if (*text && !streq(text, "0%") && !streq(text, "100%"))
+		m->free += parse_bytes(text, m);
+}
+
+/* mergeDefaultEvictionSettings adds what evictionHard does not say; k3s and RKE2 have one of
+ * theirs. */
+static void read_reserved(const struct sources *sources, const struct flags *flags, bool is_rancher,
+			  struct reserved *m)
+{
+	const struct source *source = NULL;
+	const struct yaml_item *eviction = sources_find(sources, "evictionHard", "", &source);
+	const bool has_default = !eviction || eviction->is_null;
+	const struct yaml_item *item = sources_find(sources, "reservedMemory", "", &source);
+
+	while (item && ++item < source->items.items + source->items.n_items && item->is_listed)
+		read_element(item->text, m);
+	add_free(sources, flags, FLAG_SYSTEM_RESERVED, "systemReserved", "memory", "", m);
+	add_free(sources, flags, FLAG_KUBE_RESERVED, "kubeReserved", "memory", "", m);
+	add_free(sources, flags, FLAG_EVICTION_HARD, "evictionHard", "memory.available",
+		 !has_default ? ""
+		 : is_rancher ? "?"
+			      : DEFAULT,
+		 m);
+	m->is_unclear |= *sources->problem || flags_last(flags, FLAG_RESERVED_MEMORY) ||
+			 sources_find(sources, "mergeDefaultEvictionSettings", "", &source);
+}
+
+/* Prints it as Quantity.String() does: "1124Mi". */
+static const char *show_bytes(uint64_t n, char ret[static 32])
+{
+	size_t unit = 0;
+
+	for (; n > 0 && n % 1024 == 0 && unit < 4; unit++)
+		n /= 1024;
+	snprintf(ret, 32, "%" PRIu64 "%.*s", n, unit > 0 ? 2 : 0, &"..KiMiGiTi"[2 * unit]);
+	return ret;
+}
+
+static void judge_reserved(const struct reserved *m, struct kubelet_start *ret)
+{
+	char a[32], b[32];
+
+	if (m->sum != m->free)
+		snprintf(ret->memory_problem, sizeof(ret->memory_problem),
+			 "the total amount \"%s\" of type \"memory\" is not equal to the value "
+			 "\"%s\" determined by Node Allocatable feature",
+			 show_bytes(m->sum, a), show_bytes(m->free, b));
+	else if (m->sum == 0)
+		COPY(ret->memory_problem,
+		     "[memorymanager] you should specify the system reserved memory");
+}
+
+/* Is a NUMA node as memory_manager_state says? areMemoryStatesEqual() in policy_static.go. */
+static bool is_same_node(const struct fs *fs, const struct reserved *m, const char *name,
+			 json_t *memory)
+{
+	const unsigned long node = strtoul(name, NULL, 10) % MAX_NODES;
+	char text[256];
+	const char *total;
+	int r;
+
+	r = fs_read(fs, FS_PATH("sys/devices/system/node/node%lu/meminfo", node), text,
+		    sizeof(text));
+	total = r < 0 ? NULL : strstr(text, "MemTotal:");
+	return m->nodes[node] == (uint64_t)document_get_number(memory, "systemReserved") &&
+	       (!total || strtoull(total + strlen("MemTotal:"), NULL, 10) * 1024 ==
+				  (uint64_t)document_get_number(memory, "total"));
+}
+
+/* A capture has no pods of memory_manager_state. */
+static int read_memory_state(const struct fs *fs, const char *root_dir, const struct reserved *m,
+			     struct kubelet_start *ret)
+{
+	const char *path = FS_PATH("%.140s/memory_manager_state", fs_bare(root_dir)), *name;
+	_cleanup_(freep) char *text = NULL, *kept = NULL;
+	json_auto_t *document = NULL;
+	json_t *machine, *node;
+	bool is_same = true;
+	uint32_t n_nodes;
+	size_t n;
+	int r = fs_read_all(fs, path, MAX_STATE, true, &text, &n);
+
+	if (r >= 0)
+		r = document_parse(text, n, 0, &document, NULL);
+	if (r >= 0)
+		r = cpus_numa_nodes(fs, &n_nodes);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	COPY(ret->memory_state, document_get_text(document, "policyName"));
+	machine = json_object_get(document, "machineState");
+	json_object_foreach(machine, name, node) is_same &= is_same_node(
+		fs, m, name, json_object_get(json_object_get(node, "memoryMap"), "memory"));
+	is_same &= n_nodes > MAX_NODES || n_nodes == 0 || json_object_size(machine) == n_nodes;
+	if (json_object_size(machine) > 0 && !is_same && !m->is_unclear)
+		COPY(ret->memory_state_problem,
+		     "[memorymanager] the expected machine state is different from the real one");
+	if (!fs->on_read)
+		return 0;
+	json_object_del(document, "entries");
+	if (document_print(document, &kept) < 0)
+		return -ENOMEM;
+	fs_record(fs, RECORD_FILE, path, kept, strlen(kept));
+	return 0;
+}
+
 bool start_needs_version(const struct sources *sources, const struct flags *flags)
 {
 	static const struct {
@@ -101,6 +259,7 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 		  const char *root_dir, bool is_rancher, struct kubelet_start *ret)
 {
 	const struct flag *memory = flags_last(flags, FLAG_MEMORY_POLICY);
+	struct reserved m = {};
 	char gate[64];
 	const struct yaml_item *item;
 	const struct source *source;
@@ -117,7 +276,10 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 	COPY(ret->memory_policy, memory                                  ? memory->value
 				 : item && *item->text && !item->is_null ? item->text
 									 : "None");
-	r = reserved_observe(fs, sources, flags, root_dir, is_rancher, ret);
+	read_reserved(sources, flags, is_rancher, &m);
+	if (!m.is_unclear)
+		judge_reserved(&m, ret);
+	r = read_memory_state(fs, root_dir, &m, ret);
 	if (r >= 0 && ret->on >> CPU_OPTION_BY_SOCKET & 1)
 		r = count_packages(fs, &ret->n_packages);
 	return r;

@@ -63,27 +63,24 @@ static bool has(const struct start_question *q, enum start_word option)
 	return q->k->start.on >> option & 1;
 }
 
-static bool is_beta(const struct start_question *q, enum start_word w)
+/* A version of start_rows; 0 is none. */
+static bool is_since(const struct start_question *q, uint8_t minor)
 {
-	return start_rows[w].beta && minor_of(q) >= start_rows[w].beta;
-}
-
-static bool is_stable(const struct start_question *q, enum start_word w)
-{
-	return start_rows[w].stable && minor_of(q) >= start_rows[w].stable;
+	return minor > 0 && minor_of(q) >= minor;
 }
 
 /* Enabled() in component-base/featuregate/feature_gate.go, with AllAlpha and AllBeta. */
 static bool is_gate_on(const struct start_question *q, enum start_word g)
 {
-	const enum start_word all = is_beta(q, g) ? GATE_ALL_BETA : GATE_ALL_ALPHA;
+	const bool is_beta = is_since(q, start_rows[g].beta);
+	const enum start_word all = is_beta ? GATE_ALL_BETA : GATE_ALL_ALPHA;
 	const struct kubelet_start *s = &q->k->start;
 
-	if (is_stable(q, g))
+	if (is_since(q, start_rows[g].stable))
 		return true;
 	if ((s->given >> g | s->given >> all) & 1)
 		return s->on >> (s->given >> g & 1 ? g : all) & 1;
-	return is_beta(q, g);
+	return is_beta;
 }
 
 /* The options of the two managers. Older kubelets than the one that brought the gate do not read
@@ -120,29 +117,10 @@ static bool has_wrong_gate(const struct start_question *q)
 			continue;
 		if (q->k->minor < row->since || (row->gone && q->k->minor >= row->gone))
 			return say(q, "unrecognized feature gate: %s", row->name);
-		if (is_stable(q, g) && !has(q, g))
+		if (is_since(q, row->stable) && !has(q, g))
 			return say(q,
 				   "cannot set feature gate %s to false, feature is locked to true",
 				   row->name);
-	}
-	return false;
-}
-
-/*
- * pkg/kubelet/apis/config/validation/validation.go; of the CPU policy NewManager() in
- * cm/cpumanager/cpu_manager.go. 1.20 to 1.25 have other words for the first two. Vendors' kubelets
- * have CPU policies of their own: only a word that means another one is wrong in all of them.
- */
-static bool has_other_word(const struct start_question *q)
-{
-	for (enum kubelet_setting s = 0; s <= KUBELET_CPU_POLICY; s++) {
-		const struct kubelet_value *v = &q->k->seen.values[s];
-
-		if (q->p->is_changed >> s & 1 || v->source == KUBELET_UNKNOWN || !v->is_misspelt)
-			continue;
-		return s == KUBELET_CPU_POLICY ? say(q, "unknown policy: \"%s\"", v->text)
-					       : say(q, "%s (--%s) \"%s\" must be one of",
-						     kubelet_key(s), kubelet_flag(s), v->text);
 	}
 	return false;
 }
@@ -151,7 +129,7 @@ static bool is_wrong(const struct start_question *q)
 {
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
 
-	if (has_wrong_gate(q) || has_other_word(q))
+	if (has_wrong_gate(q))
 		return true;
 	/* apis/config/validation/validation.go: to 1.26 */
 	if (q->p->topology > POLICY_NONE && !is_gate_on(q, GATE_TOPOLOGY))
@@ -162,9 +140,6 @@ static bool is_wrong(const struct start_question *q)
 		return say(q, "can't use reservedSystemCPUs (--reserved-cpus) with "
 			      "systemReservedCgroup (--system-reserved-cgroup) or "
 			      "kubeReservedCgroup (--kube-reserved-cgroup)");
-	/* apis/config/validation/validation_reserved_memory.go: 1.21 */
-	if (*q->k->start.reserved_problem && minor_of(q) >= 21)
-		return say(q, "%s", q->k->start.reserved_problem);
 	/* cmd/kubelet/app/server.go, getReservedCPUs() */
 	if (*c->list_problem)
 		return say(q, "%s", c->list_problem);
@@ -185,13 +160,15 @@ static bool has_bad_option(const struct start_question *q, enum start_kind kind)
 	if (!is_any_given(q, kind) || q->k->minor > MINOR_LOOKED_AT)
 		return false;
 	for (enum start_word o = of->first; o < of->end; o++) {
-		if (!(q->k->start.given >> o & 1) || is_stable(q, o))
+		const bool is_beta = is_since(q, start_rows[o].beta);
+
+		if (!(q->k->start.given >> o & 1) || is_since(q, start_rows[o].stable))
 			continue;
 		if (minor_of(q) < start_rows[o].since)
 			unknown = start_rows[o].name;
-		else if (!is_gate_on(q, of->gate + 1 + is_beta(q, o)))
+		else if (!is_gate_on(q, of->gate + 1 + is_beta))
 			return say(q, "%s %s-level Options not enabled, but option \"%s\" provided",
-				   of->of, is_beta(q, o) ? "Beta" : "Alpha", start_rows[o].name);
+				   of->of, is_beta ? "Beta" : "Alpha", start_rows[o].name);
 	}
 	return *unknown && say(q, "unknown %s option: \"%s\"", of->of, unknown);
 }
@@ -200,9 +177,9 @@ static bool has_bad_option(const struct start_question *q, enum start_kind kind)
 static bool is_topology_wrong(const struct start_question *q)
 {
 	const bool has_policy = q->p->topology > POLICY_NONE;
-	const bool has_max =
-		q->k->max_numa_nodes > 0 && minor_of(q) >= start_rows[NUMA_OPTION_MAX_NODES].since;
-	const uint32_t max = has_max ? q->k->max_numa_nodes : MAX_NODES;
+	const bool has_max = q->k->start.max_numa_nodes > 0 &&
+			     minor_of(q) >= start_rows[NUMA_OPTION_MAX_NODES].since;
+	const uint32_t max = has_max ? q->k->start.max_numa_nodes : MAX_NODES;
 
 	if ((has_policy || minor_of(q) < 28) && has_bad_option(q, START_NUMA))
 		return true;
@@ -271,7 +248,7 @@ static bool is_memory_managed(const struct start_question *q)
 	return minor_of(q) >= start_rows[GATE_MEMORY].since && is_gate_on(q, GATE_MEMORY);
 }
 
-/* cm/memorymanager/memory_manager.go, NewManager(): 1.21; reserved.h */
+/* cm/memorymanager/memory_manager.go, NewManager(): 1.21 */
 static bool is_memory_wrong(const struct start_question *q)
 {
 	const struct kubelet_start *s = &q->k->start;

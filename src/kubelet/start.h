@@ -16,7 +16,6 @@ struct start_policies {
 	uint32_t topology, cpu;  /* ranks */
 	bool is_cpu_state_asked; /* cpu_manager_state stays as it is */
 	bool is_reserved;        /* CPUs for the static policy will be reserved */
-	uint32_t is_changed;     /* by an edit: bits of enum kubelet_setting */
 	uint32_t n_numa_nodes;   /* CPUS_UNKNOWN: not known */
 };
 
