@@ -20,6 +20,10 @@
 #define STATE(free, pods)                                                                          \
 	"{\"policyName\":\"static\",\"defaultCpuSet\":\"" free "\",\"entries\":{" pods             \
 	"},\"checksum\":1}"
+/* The kernel's file has some 40 lines. */
+#define MEMINFO                                                                                    \
+	"Node 0 MemFree: 4194304 kB\nNode 0 MemUsed: 4194304 kB\nNode 0 Active: 1048576 kB\n"      \
+	"Node 0 Inactive: 1048576 kB\nNode 0 HugePages_Total: 0\nNode 0 HugePages_Free: 0\n"
 #define RESERVED(nodes) "memoryManagerPolicy: Static\nreservedMemory: [" nodes "]\n"
 #define MIB(node, n)    "{numaNode: " node ", limits: {memory: " n "Mi}}"
 #define MACHINE(node, total, reserved)                                                             \

@@ -121,7 +121,7 @@ static void put_value(const struct writer *w, const struct yaml_items *l,
 		put_word(w, item);
 		mark = ", ";
 	}
-	if (streq(top->key, "reservedMemory") && top->is_odd && !*top->text)
+	if (streq(top->key, YAML_WITH_WORDS) && top->is_odd && !*top->text)
 		put_list(w, l, top);
 	else if (*mark == '{')
 		put_word(w, top);

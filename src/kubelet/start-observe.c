@@ -190,7 +190,7 @@ static bool is_same_node(const struct fs *fs, const struct reserved *m, const ch
 			 json_t *memory)
 {
 	const unsigned long node = strtoul(name, NULL, 10) % MAX_NODES;
-	char text[256];
+	char text[4096]; /* as long as a file of sysfs can be */
 	const char *total;
 	int r;
 
@@ -208,7 +208,7 @@ static int read_memory_state(const struct fs *fs, const char *root_dir, const st
 {
 	const char *path = FS_PATH("%.140s/memory_manager_state", fs_bare(root_dir)), *name;
 	_cleanup_(freep) char *text = NULL, *kept = NULL;
-	json_auto_t *document = NULL;
+	json_auto_t *document = NULL, *copy_of = NULL;
 	json_t *machine, *node;
 	bool is_same = true;
 	uint32_t n_nodes;
@@ -231,8 +231,9 @@ static int read_memory_state(const struct fs *fs, const char *root_dir, const st
 		     "[memorymanager] the expected machine state is different from the real one");
 	if (!fs->on_read)
 		return 0;
-	json_object_del(document, "entries");
-	if (document_print(document, &kept) < 0)
+	copy_of = json_pack("{s:o, s:O*}", "policyName", document_text(ret->memory_state),
+			    "machineState", machine);
+	if (!copy_of || document_print(copy_of, &kept) < 0)
 		return -ENOMEM;
 	fs_record(fs, RECORD_FILE, path, kept, strlen(kept));
 	return 0;

@@ -213,6 +213,7 @@ static int read_collection(struct yaml_reader *rd, const char *key, yaml_event_t
 {
 	const bool is_mapping = e->type == YAML_MAPPING_START_EVENT;
 	const struct yaml_items *l = rd->d->items;
+	const bool has_words = l && !is_mapping && streq(key, YAML_WITH_WORDS);
 	bool is_key = is_mapping; /* the next one */
 	char sub[64] = "";
 	int is_merge = 0;
@@ -235,7 +236,7 @@ static int read_collection(struct yaml_reader *rd, const char *key, yaml_event_t
 		else
 			r = add_item(rd, key, sub, !is_mapping, e);
 		if (r >= 0 && (is_key || !is_merge))
-			r = skip(rd, e, is_mapping || !l ? NULL : l->items[l->n_items - 1].text);
+			r = skip(rd, e, has_words ? l->items[l->n_items - 1].text : NULL);
 		if (r < 0)
 			return r;
 		rd->at = here;

@@ -24,14 +24,16 @@
 
 #include "../base/util.h"
 
-#define YAML_MAX_BYTES ((size_t)4 * 1024 * 1024)
+#define YAML_MAX_BYTES  ((size_t)4 * 1024 * 1024)
+#define YAML_WITH_WORDS "reservedMemory"
 
 /* A scalar of the top level, or one level below it. */
 struct yaml_item {
 	char key[64]; /* of the top level */
 	char sub[64]; /* its key in the mapping below; empty: the value itself, or one of a list */
-	/* Decoded; one that does not fit is cut, and then is_odd. Of a collection in a list all its
-	 * words, each in quotes, with "," between: empty when they do not fit, or are no words. */
+	/* Decoded; one that does not fit is cut, and then is_odd. Of a collection in the list
+	 * YAML_WITH_WORDS all its words, each in quotes, with "," between: empty when they do not
+	 * fit, or are no words. */
 	char text[256];
 	uint32_t line;  /* where it begins, from 1 */
 	bool is_null;   /* "key:", "key: ~", "key: null" */
