@@ -88,7 +88,7 @@ static int count_packages(const struct fs *fs, uint32_t *ret)
 }
 
 /*
- * What the kubelet reserves for its memory manager: reservedMemory of all NUMA nodes is the memory
+ * Memory that is reserved for the memory manager: reservedMemory of all NUMA nodes is the memory
  * of kubeReserved, systemReserved and evictionHard. From 1.21 to 1.35: validateReservedMemory() in
  * pkg/kubelet/cm/memorymanager/memory_manager.go, NewPolicyStatic() in policy_static.go. What is
  * not understood is not judged: --reserved-memory, huge pages, an exponent, a share of all memory.
