@@ -991,8 +991,7 @@ int command_capture(const struct command *cmd)
 	}
 
 	if (!is_stdout)
-		log_info("%s: unpack it into a folder and use --root=FOLDER with plan or status",
-			 path);
+		log_info("%s: use --root=%s with plan or status", path, path);
 	return r > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include "config/config-errors.h"
 #include "config/parse.h"
 #include "nccl-env.h"
+#include "os/unpack.h"
 #include "output/health-output.h"
 
 #include <getopt.h>
@@ -27,6 +28,7 @@ enum {
 	TAKES_FOLLOW = 1 << 10,
 	TAKES_CHECK = 1 << 11,
 	TAKES_NPD = 1 << 12,
+	TAKES_ARCHIVE = TAKES_ROOT | 1 << 13, /* only looks, so an archive may be the root */
 };
 
 static const struct {
@@ -42,7 +44,7 @@ static const struct {
 	  command_early, TAKES_CONFIG,
 	  "Started by rdma-provision-early.service. Writes only below /run/modprobe.d.\n" },
 	{ "plan", "", "print the changes that apply would make, in order", command_plan,
-	  TAKES_ROOT | TAKES_CONFIG | TAKES_JSON | TAKES_PRESET,
+	  TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON | TAKES_PRESET,
 	  "With --preset=NAME: as if \"set --preset=NAME\" had linked it; nothing is written.\n"
 	  "Exit code: 0 nothing to do, 2 there is something, 1 error.\n" },
 	{ "apply", "", "make the changes, wait for the devices, and check the result",
@@ -51,13 +53,13 @@ static const struct {
 	  "With --json it prints the final state, as status does.\n"
 	  "Exit code: 0 finished, 3 degraded, 4 not within ReadyTimeoutSec=, 1 error.\n" },
 	{ "status", "", "show the node as a tree: NUMA nodes, NICs, VFs, RDMA devices, reasons",
-	  command_status, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON | TAKES_FOLLOW,
+	  command_status, TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON | TAKES_FOLLOW,
 	  "The state is the one that the service wrote; without a running service it is read now.\n"
 	  "With --follow --json: one document on each line.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 not yet, 1 error.\n" },
 	{ "explain", "DEVICE",
 	  "show the facts and the verdict for a device, the kubelet or the plugin", command_explain,
-	  TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
+	  TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON,
 	  "Reads the node now: section, driver, origin of its parameters, port, GIDs, verdict.\n"
 	  "explain kubelet: its settings at its next start, what sets them, and since when.\n"
 	  "explain plugin: its file, which processes read it, its rules for each device, and what\n"
@@ -65,7 +67,7 @@ static const struct {
 	  "Exit code: 0 success, 1 no such device.\n" },
 	{ "check", "[FILE]",
 	  "check the configuration, and print what the device plugin would expose", command_check,
-	  TAKES_ROOT | TAKES_CONFIG | TAKES_JSON | TAKES_CHECK,
+	  TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON | TAKES_CHECK,
 	  "An unknown key is an error here. The plugin's own rules are replayed on this node: "
 	  "what\n"
 	  "it exposes when the plan is done, and now where that differs.\n"
@@ -73,7 +75,7 @@ static const struct {
 	  "Exit code: 0 valid, 1 not, or the plugin would refuse its file or expose nothing, or a\n"
 	  "change is impossible; with --ready also 1 when no device is usable now.\n" },
 	{ "manifest", "dra", "print the Kubernetes objects for a DRA driver on nodes like this one",
-	  command_manifest, TAKES_ROOT | TAKES_CONFIG,
+	  command_manifest, TAKES_ARCHIVE | TAKES_CONFIG,
 	  "A DeviceClass with the extended resource name, a ResourceClaimTemplate, and for\n"
 	  "dra-driver-sriov (Type=dra-sriov or sriov) a SriovResourcePolicy. It writes nothing.\n"
 	  "Exit code: 0, or 1 when no device is usable, or error.\n" },
@@ -94,7 +96,7 @@ static const struct {
 	  "only\n"
 	  "the output failed, or the last line says that a change is impossible on this node.\n" },
 	{ "presets", "", "list the presets, with the purpose of each", command_presets,
-	  TAKES_ROOT | TAKES_JSON,
+	  TAKES_ARCHIVE | TAKES_JSON,
 	  "\"*\" marks the preset that \"set --preset=NAME\" linked. With --json:\n"
 	  "{\"presets\": [{\"name\": ..., \"description\": ..., \"linked\": ...}]}.\n"
 	  "Exit code: 0, or 1 when they cannot be read.\n" },
@@ -107,14 +109,14 @@ static const struct {
 	  "failed.\n" },
 	{ "verify", "",
 	  "test devices, GIDs, messages, SMC-R, and the resources that the kubelet has",
-	  command_verify, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
+	  command_verify, TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON,
 	  "A line for each check: PASS, FAIL with what was expected, or skip. Below it is the "
 	  "command\n"
 	  "that checks the same between two nodes. It changes nothing and opens no port.\n"
 	  "Exit code: 0 no check failed, 1 one did, or error.\n" },
 	{ "health", "[DEVICE]",
 	  "show how often links were lost, and hints about NICs, of the last pass", command_health,
-	  TAKES_ROOT | TAKES_NPD,
+	  TAKES_ARCHIVE | TAKES_NPD,
 	  "Losses are counted with [Health] Flap= or Drop=. --npd answers as a plugin of\n"
 	  "node-problem-detector, with one line; CONDITION is RdmaNotReady, RdmaLinkFlapping or\n"
 	  "RdmaPcieDegraded.\n"
@@ -154,7 +156,7 @@ static const struct {
 	  "Prints lines that contradict them, and the commands that rebuild an initramfs.\n"
 	  "Exit code: 0, or 1 when the file cannot be written.\n" },
 	{ "nccl-env", "", "print the NCCL settings for the RDMA devices of this node",
-	  command_nccl_env, TAKES_ROOT | TAKES_NCCL,
+	  command_nccl_env, TAKES_ARCHIVE | TAKES_NCCL,
 	  "Ports with the highest rate of those with a RoCE v2 GID of an IPv4 address, or of a\n"
 	  "global IPv6 address where no port has one of IPv4. --exec comes last.\n"
 	  "Exit code: 0, or 1 when there are none; with --exec that of the command.\n" },
@@ -165,10 +167,9 @@ static const struct {
 	  "\"module\" or \"files\".\n"
 	  "Exit code: 0 success, 1 failure.\n" },
 	{ "capture", "[FILE]", "write the facts that every stage reads to a tar archive",
-	  command_capture, TAKES_ROOT | TAKES_CONFIG,
+	  command_capture, TAKES_ARCHIVE | TAKES_CONFIG,
 	  "FILE defaults to rdma-provision-capture.tar; \"-\" is standard output. --root accepts "
-	  "the\n"
-	  "unpacked archive.\n"
+	  "it.\n"
 	  "Exit code: 0; 1 error, or the archive lacks what is named: it could not be read.\n" },
 };
 
@@ -186,7 +187,7 @@ static const struct {
 	int has_value, letter;
 	size_t flag; /* of struct verb_line, a bool; 0: it has a value */
 } options[] = {
-	{ "root", "=DIR", "read a captured or mounted tree instead of the running system",
+	{ "root", "=DIR", "read a captured or mounted tree, or an archive, not this system",
 	  TAKES_ROOT, required_argument, 'r' },
 	{ "config", "=FILE", "read only this file instead of the configuration folders",
 	  TAKES_CONFIG, required_argument, 'c' },
@@ -351,6 +352,22 @@ static int refuse_line(const struct verb_line *line, const char *verb)
 					     : nccl_env_exit_code(-EINVAL, line->command.is_export);
 }
 
+static int run(size_t verb, struct command *cmd)
+{
+	const bool may_be_archive = (verbs[verb].takes & TAKES_ARCHIVE) == TAKES_ARCHIVE;
+	_cleanup_(unpacked_remove) struct unpacked u = {};
+	int r = cmd->root && !cmd->exec && may_be_archive ? unpack(cmd->root, &u) : 1;
+
+	if (r < 0) {
+		log_error_errno(r, "--root=%s: %s", cmd->root, u.problem);
+		return streq(cmd->verb, "health") ? HEALTH_UNKNOWN
+						  : nccl_env_exit_code(r, cmd->is_export);
+	}
+	if (r == 0)
+		cmd->root = u.root;
+	return verbs[verb].run(cmd);
+}
+
 int main(int argc, char **argv)
 {
 	struct verb_line line = {
@@ -386,5 +403,5 @@ int main(int argc, char **argv)
 	line.command.argument = argv[optind + 1];
 	line.command.arguments = argv + optind + 1;
 	line.command.n_arguments = (size_t)(argc - optind - 1);
-	return verbs[verb].run(&line.command);
+	return run(verb, &line.command);
 }

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unpack.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#if HAVE_LIBARCHIVE
+#include <archive.h>
+#include <archive_entry.h>
+#include <dlfcn.h>
+
+#define MAX_ENTRIES 250000
+#define MAX_BYTES   (1 << 30)
+#define MAX_FILE    (16 << 20)
+
+/* Without the functions for all formats and filters: some of those start programs. */
+#define FUNCTIONS(f)                                                                               \
+	f(read_new) f(read_free) f(read_open_filename) f(read_next_header) f(read_extract2)        \
+		f(read_support_format_tar) f(read_support_filter_gzip)                             \
+			f(read_support_filter_bzip2) f(read_support_filter_xz)                     \
+				f(read_support_filter_zstd) f(write_disk_new)                      \
+					f(write_disk_set_options) f(write_free) f(error_string)    \
+						f(entry_filetype) f(entry_pathname) f(entry_size)  \
+							f(entry_set_filetype) f(entry_set_perm)
+#define AS_MEMBER(name) __typeof__(archive_##name) *name;
+#define AS_LOOKUP(name) r = r < 0 || (x->name = dlsym(library, "archive_" #name)) ? r : -ELIBACC;
+
+struct extraction {
+	FUNCTIONS(AS_MEMBER)
+	struct unpacked *u;
+	struct archive *from, *to; /* owned */
+	uint64_t n_entries, n_bytes;
+};
+
+static int extract(struct extraction *x, struct archive_entry *e)
+{
+	const char *name = x->entry_pathname(e), *sys;
+	const unsigned type = x->entry_filetype(e);
+	const int64_t size = x->entry_size(e);
+	char path[PATH_MAX];
+
+	x->n_bytes += (uint64_t)MAX(size, 0);
+	if (++x->n_entries > MAX_ENTRIES || x->n_bytes > MAX_BYTES)
+		return -EFBIG;
+	if (!name || size > MAX_FILE)
+		return 0;
+	snprintf(path, sizeof(path), "%.100s/%s", x->u->folder, name);
+	sys = strstr(path, "/sys/");
+	if (sys && (!x->u->root[0] || (size_t)(sys - path) < strlen(x->u->root)))
+		snprintf(x->u->root, sizeof(path), "%.*s", (int)(sys - path), path);
+	x->entry_set_perm(e, type == AE_IFDIR ? 0700 : 0600);
+	if (type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
+		x->entry_set_filetype(e, AE_IFREG);
+	/* A refused entry is a warning there. */
+	return x->read_extract2(x->from, e, x->to) == ARCHIVE_OK ? 0 : -EINVAL;
+}
+
+static int extract_all(struct extraction *x, const char *file)
+{
+	struct archive_entry *e;
+	const char *problem;
+	int r = x->read_open_filename(x->from, file, 1 << 16) < ARCHIVE_WARN ? -EINVAL : 0;
+
+	if (r >= 0 && chdir(x->u->folder) < 0)
+		return -errno;
+	while (r >= 0) {
+		r = x->read_next_header(x->from, &e);
+		if (r == ARCHIVE_EOF)
+			break;
+		r = r < ARCHIVE_WARN ? -EINVAL : extract(x, e);
+	}
+	if (r >= 0)
+		r = x->u->root[0] ? 0 : -ENOENT;
+	problem = r == -EINVAL   ? x->error_string(x->from)
+		  : r == -ENOENT ? "no folder in it has \"sys\""
+				 : "more than 250,000 entries or 1 GiB";
+	COPY(x->u->problem, problem ? problem : "");
+	make_printable(x->u->problem);
+	return r;
+}
+
+static int unpack_file(const char *file, struct unpacked *u)
+{
+	_cleanup_(closep) int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct extraction extraction = { .u = u }, *x = &extraction;
+	void *library = dlopen("libarchive.so.13", RTLD_NOW);
+	int r = library ? 0 : -ELIBACC;
+
+	FUNCTIONS(AS_LOOKUP)
+	COPY(u->problem, r < 0 ? "install libarchive13, libarchive13t64 or libarchive" : "");
+	if (r < 0 || here < 0)
+		return r < 0 ? r : -EBADF;
+	x->from = x->read_new();
+	x->to = x->write_disk_new();
+	r = -ENOMEM;
+	if (x->from && x->to) {
+		x->read_support_filter_gzip(x->from);
+		x->read_support_filter_bzip2(x->from);
+		x->read_support_filter_xz(x->from);
+		x->read_support_filter_zstd(x->from);
+		x->read_support_format_tar(x->from);
+		x->write_disk_set_options(x->to, ARCHIVE_EXTRACT_SECURE_NODOTDOT |
+							 ARCHIVE_EXTRACT_SECURE_SYMLINKS |
+							 ARCHIVE_EXTRACT_SECURE_NOABSOLUTEPATHS);
+		r = extract_all(x, file);
+	}
+	x->write_free(x->to);
+	x->read_free(x->from);
+	return fchdir(here) < 0 ? -errno : r;
+}
+#else
+static int unpack_file(const char *file _unused_, struct unpacked *u)
+{
+	COPY(u->problem, "this program was built without libarchive: unpack it yourself");
+	return -ELIBACC;
+}
+#endif
+
+int unpack(const char *file, struct unpacked *ret)
+{
+	const char *above = getenv("TMPDIR");
+	struct stat st;
+	sigset_t all;
+
+	*ret = (struct unpacked){};
+	if (stat(file, &st) < 0 || !S_ISREG(st.st_mode))
+		return 1;
+	snprintf(ret->folder, sizeof(ret->folder), "%.80s/rdma-provision-XXXXXX",
+		 above && *above == '/' ? above : "/var/tmp");
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &ret->mask);
+	if (mkdtemp(ret->folder))
+		return unpack_file(file, ret);
+	COPY(ret->problem, ret->folder);
+	return -errno;
+}
+
+static int remove_one(const char *path, const struct stat *st _unused_, int type _unused_,
+		      struct FTW *ftw _unused_)
+{
+	return remove(path);
+}
+
+void unpacked_remove(struct unpacked *u)
+{
+	if (!u->folder[0])
+		return;
+	nftw(u->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	sigprocmask(SIG_SETMASK, &u->mask, NULL);
+}
