@@ -12,6 +12,8 @@
 #define ERDMA_VENDOR     0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
 #define ERDMA_DEVICE     0x107f
 #define GPU_VENDOR       0x10de /* NVIDIA */
+#define AMD_VENDOR       0x1002
+#define GAUDI_VENDOR     0x1da3 /* Habana Labs */
 #define IPOIB_MAC_CHARS  (20 * 3 - 1)
 #define PORT_GUID_CHARS  (8 * 3 - 1)
 
@@ -381,27 +383,27 @@ bool pci_is_erdma(const struct pci *pci)
 const struct rdma_part *rdma_part_of(const char *driver)
 {
 	static const struct rdma_part parts[] = {
-		{ "mlx5_core", "mlx5_ib", false },
-		{ "mlx4_core", "mlx4_ib", false },
-		{ "bnxt_en", "bnxt_re", false },
-		{ "hns3", "hns_roce_hw_v2", false },
+		{ "mlx5_core", "mlx5_ib", true, false },
+		{ "mlx4_core", "mlx4_ib", true, false },
+		{ "bnxt_en", "bnxt_re", true, false },
+		{ "hns3", "hns_roce_hw_v2", true, false },
 		/* VFs are driven by iavf, which makes no auxiliary device for irdma:
 		 * irdma_auxiliary_id_table[] in .../irdma/main.c */
-		{ "ice", "irdma", true },
-		{ "i40e", "irdma", true },
-		{ "cxgb4", "iw_cxgb4", true }, /* cxgb4vf has no upper-layer drivers */
-		{ "qede", "qedr", true },      /* rdma_supported in .../qed/qed_main.c */
-		{ "be2net", "ocrdma", false },
-		{ "mana", "mana_ib", false },
-		{ "ionic", "ionic_rdma", false },
-		{ "idpf", "irdma", false },
-		{ "enic", "usnic_verbs", false },
-		{ "erdma", "erdma", false },
-		{ "efa", "efa", false },
-		{ "hfi1", "hfi1", false },
-		{ "ib_qib", "ib_qib", false },
-		{ "ib_mthca", "ib_mthca", false },
-		{ "vmw_pvrdma", "vmw_pvrdma", false },
+		{ "ice", "irdma", false, true },
+		{ "i40e", "irdma", false, true },
+		{ "cxgb4", "iw_cxgb4", false, true }, /* cxgb4vf has no upper-layer drivers */
+		{ "qede", "qedr", false, true },      /* rdma_supported in .../qed/qed_main.c */
+		{ "be2net", "ocrdma", false, false },
+		{ "mana", "mana_ib", false, false },
+		{ "ionic", "ionic_rdma", false, false },
+		{ "idpf", "irdma", false, false },
+		{ "enic", "usnic_verbs", false, false },
+		{ "erdma", "erdma", false, false },
+		{ "efa", "efa", false, false },
+		{ "hfi1", "hfi1", false, false },
+		{ "ib_qib", "ib_qib", false, false },
+		{ "ib_mthca", "ib_mthca", false, false },
+		{ "vmw_pvrdma", "vmw_pvrdma", false, false },
 	};
 
 	return FIND(p, parts, ELEMENTSOF(parts), streq(p->driver, driver));
@@ -424,9 +426,15 @@ bool pci_is_network(const struct pci *pci)
 	return pci->class >> 16 == CLASS_NETWORK;
 }
 
+/* Class 3D has no screen: it computes, whatever its vendor. AMD's Instinct are "other" displays or
+ * "processing accelerators", which Gaudi is as well, and so is many an FPGA. */
 bool pci_is_gpu(const struct pci *pci)
 {
-	return pci->vendor == GPU_VENDOR && pci->class >> 16 == CLASS_DISPLAY;
+	const uint32_t class = pci->class >> 8;
+
+	return class == 0x0302 || (pci->vendor == GPU_VENDOR && class >> 8 == CLASS_DISPLAY) ||
+	       (pci->vendor == AMD_VENDOR && (class == 0x0380 || class == 0x1200)) ||
+	       (pci->vendor == GAUDI_VENDOR && class == 0x1200);
 }
 
 size_t node_count_gpus(const struct node *n)
@@ -434,7 +442,7 @@ size_t node_count_gpus(const struct node *n)
 	size_t n_gpus = 0;
 
 	for (size_t i = 0; i < n->n_pcis; i++)
-		n_gpus += pci_is_gpu(&n->pcis[i]);
+		n_gpus += pci_is_gpu(&n->pcis[i]) && n->pcis[i].vendor == GPU_VENDOR;
 	return n_gpus;
 }
 

@@ -88,7 +88,8 @@ struct pci {
 /* The module that makes the RDMA devices of a driver's functions. */
 struct rdma_part {
 	const char *driver, *module; /* the same where one module does both */
-	bool lacks_vfs; /* VFs of the driver have no RDMA; of the others it is not known */
+	bool has_vfs;                /* VFs of the driver have RDMA */
+	bool lacks_vfs;              /* they have none; where both are false it is not known */
 };
 
 const struct rdma_part *rdma_part_of(const char *driver); /* NULL: none is known */
@@ -105,7 +106,7 @@ enum nearness {
 bool pci_is_erdma(const struct pci *pci);   /* 1ded:107f, or of the driver of that name */
 bool pci_is_vf(const struct pci *pci);      /* of a PF here, or by its id: of one of the host */
 bool pci_is_network(const struct pci *pci); /* class 02xx, InfiniBand as well; not eRDMA */
-bool pci_is_gpu(const struct pci *pci);     /* of NVIDIA: vendor 10de, class 03xx */
+bool pci_is_gpu(const struct pci *pci);     /* or another accelerator: by class and vendor */
 enum nearness pci_nearness(const struct pci *a, const struct pci *b);
 const char *nearness_name(enum nearness n); /* "switch", "numa_node", "" */
 
@@ -835,7 +836,7 @@ const struct pci *node_pci(const struct node *n, const char *address);
  */
 #define PCI_ID_LEN 5
 void pci_print_id(uint32_t id, char ret[static PCI_ID_LEN]);
-size_t node_count_gpus(const struct node *n); /* node.pcis is enough */
+size_t node_count_gpus(const struct node *n); /* of NVIDIA; node.pcis is enough */
 const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
 
 /* By ifindex; those of one netdev stay in the kernel's order, the primary one first. */

@@ -377,7 +377,7 @@ int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory
 		read_override(fs, memory, &n->pcis[i]);
 		read_vpd(fs, memory, &n->pcis[i]);
 	}
-	for (size_t i = 0; i < n->n_pcis && node_count_gpus(n) > 0; i++)
+	for (size_t i = 0; i < n->n_pcis && ANY(g, n->pcis, n->n_pcis, pci_is_gpu(g)); i++)
 		read_root_port(fs, &n->pcis[i]);
 
 	n->is_container_loading = fs_exists(fs, CONTAINER_FOLDER) > 0 &&

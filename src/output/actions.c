@@ -88,8 +88,10 @@ static void print_change(FILE *f, const struct action *a)
 	/* A target may have several netdevs: the detail names the one that is changed. */
 	if (a->class == CLASS_CHANGE && *a->detail && (!*to || a->ifindex > 0))
 		fprintf(f, " (%s)", a->detail);
-	/* A change of the kubelet may be several edits: its detail has the others. */
-	if (a->verb == VERB_ENSURE_KUBELET && a->class == CLASS_CHANGE && *to && *a->detail)
+	/* A change of the kubelet may be several edits: its detail has the others. VFs may be
+	 * without RDMA. */
+	if ((a->verb == VERB_ENSURE_KUBELET || a->verb == VERB_SET_NUM_VFS) &&
+	    a->class == CLASS_CHANGE && *to && *a->detail)
 		fprintf(f, "; %s", a->detail);
 }
 

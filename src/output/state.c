@@ -601,7 +601,7 @@ int output_state(const struct config *c, const struct node *n, const struct memo
 				    p,
 				    SCHEMA,
 				    p->n_health > 0,
-				    node_count_gpus(n) > 0,
+				    ANY(g, n->pcis, n->n_pcis, pci_is_gpu(g)),
 				    qos_is_set(c),
 				    c->smc.enable != SMC_NO || n->has_pnets,
 				    boots_telling(n, memory, &first) > 0,

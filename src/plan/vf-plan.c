@@ -10,8 +10,7 @@
 #include "steps.h"
 #include "vf-precheck.h"
 
-#define AMD_VENDOR 0x1002
-#define MAX_LATER  4 /* sections that are named */
+#define MAX_LATER 4 /* sections that are named */
 
 uint32_t plan_wanted_vfs(const struct device_config *dc, const struct pci *pf)
 {
@@ -87,7 +86,9 @@ static int add_autoprobe_off(struct plan *p, const struct pci *pf)
 static int add_changes(const struct node *n, const struct memory *memory, struct plan *p,
 		       const struct device *d, uint32_t want)
 {
+	const struct rdma_part *part = rdma_part_of(d->pci->driver);
 	const struct pci *pf = d->pci;
+	struct action *a;
 
 	/* A number that was tried and is not there has failed. Fewer VFs than asked for are better
 	 * than none: they are not removed for another try. */
@@ -103,9 +104,10 @@ static int add_changes(const struct node *n, const struct memory *memory, struct
 	}
 	if (want > 0 && is_staged(n, d) && add_autoprobe_off(p, pf) < 0)
 		return -ENOMEM;
-	if (want > 0 && !add_change(p, CLASS_CHANGE, REASON_NONE, pf, 0, want))
-		return -ENOMEM;
-	return 0;
+	a = want > 0 ? add_change(p, CLASS_CHANGE, REASON_NONE, pf, 0, want) : NULL;
+	if (a && part && !part->has_vfs && !part->lacks_vfs)
+		COPY(a->detail, "whether these have RDMA is not known");
+	return want > 0 && !a ? -ENOMEM : 0;
 }
 
 static uint32_t wish_of(const struct device *d)
@@ -253,21 +255,13 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 	return 0;
 }
 
-/* Display controllers of class 3D have no screen: they compute, whatever their vendor. So does what
- * is a "processing accelerator" by class, and of AMD's "other" display controllers (Instinct). */
-static bool is_accelerator(const struct pci *pci)
-{
-	return pci->class >> 8 == 0x0302 || pci->class >> 8 == 0x1200 ||
-	       (pci->class >> 8 == 0x0380 && pci->vendor == AMD_VENDOR) || pci_is_gpu(pci);
-}
-
 /* VKE advises against it: GPU jobs want all of a port. */
 static int hint_gpus(const struct node *n, struct plan *p)
 {
 	const char *gpu = "", *section = NULL;
 
 	for (size_t i = 0; i < n->n_pcis; i++)
-		if (is_accelerator(&n->pcis[i]))
+		if (pci_is_gpu(&n->pcis[i]))
 			gpu = n->pcis[i].address;
 	for (size_t i = p->n_devices; i > 0; i--)
 		if (p->devices[i - 1].config->mode == VF_MODE_SHARED_MULTI)
