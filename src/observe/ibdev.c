@@ -3,7 +3,8 @@
 
 #include "pci.h"
 
-#define ZERO_GID "0000:0000:0000:0000:0000:0000:0000:0000"
+#define ZERO_GID     "0000:0000:0000:0000:0000:0000:0000:0000"
+#define NO_INTERFACE ":0000:0000:0000:0000" /* behind the prefix */
 
 /* The word of "4: ACTIVE" or "1: CA". */
 static void keep_word(char *text)
@@ -59,6 +60,10 @@ static int observe_gid(const struct fs *fs, const char *folder, uint32_t index, 
 
 	observe_text(fs, FS_PATH("%s/gids/%" PRIu32, folder, index), gid.gid, sizeof(gid.gid));
 	if (!gid.gid[0] || streq(gid.gid, ZERO_GID))
+		return 0;
+	/* Old drivers fill the free slots of InfiniBand with the prefix of the subnet. */
+	if (!streq(port->link_layer, "Ethernet") && strlen(gid.gid) == strlen(ZERO_GID) &&
+	    streq(gid.gid + strlen(NO_INTERFACE) - 1, NO_INTERFACE))
 		return 0;
 
 	observe_text(fs, FS_PATH("%s/gid_attrs/types/%" PRIu32, folder, index), gid.type,
