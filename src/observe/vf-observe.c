@@ -81,9 +81,13 @@ static const struct {
 	{ { CONF_FOLDERS("systemd/network") }, "*.link", "SR-IOVVirtualFunctions" },
 	{ { CONF_FOLDERS("netplan") }, "*.yaml", "virtual-function-count" },
 	{ { CONF_FOLDERS("NetworkManager/system-connections") }, "*", "total-vfs" },
+	{ { CONF_FOLDERS("NetworkManager/conf.d") }, "*.conf", "sriov-num-vfs" },
+	{ { "etc/sysconfig/network-scripts" }, "ifcfg-*", "SRIOV_TOTAL_VFS" },
 	{ { CONF_FOLDERS("udev/rules.d"), "lib/udev/rules.d" }, "*.rules", "sriov_numvfs" },
 	{ { CONF_FOLDERS("systemd/system") }, "*.service", "sriov_numvfs" },
 	{ { CONF_FOLDERS("tmpfiles.d") }, "*.conf", "sriov_numvfs" },
+	{ { "etc" }, "rc.local", "sriov_numvfs" },
+	{ { "usr/local/sbin", "usr/local/bin" }, "*", "sriov_numvfs" }, /* run by a unit */
 	{ { "etc/network", "etc/network/interfaces.d" }, "*", "sriov_numvfs" },
 	{ { "etc/sriov-operator/pci" }, "*", "numVfs" }, /* of the SR-IOV network operator */
 };
