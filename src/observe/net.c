@@ -38,10 +38,12 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 	if (fs_read(fs, FS_PATH("sys/class/net/%s/phys_port_name", name), nd.port_name,
 		    sizeof(nd.port_name)) < 0)
 		nd.port_name[0] = '\0'; /* -EOPNOTSUPP of most drivers */
-	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/flags", name), &flags) >= 0)
-		nd.is_up = flags & IFF_UP;
 	if (fs_read(fs, FS_PATH("sys/class/net/%s/operstate", name), state, sizeof(state)) < 0)
 		state[0] = '\0';
+	/* Not known is not down. */
+	nd.is_up = fs_read_u32(fs, FS_PATH("sys/class/net/%s/flags", name), &flags) >= 0
+			   ? flags & IFF_UP
+			   : !streq(state, "down");
 	nd.has_carrier =
 		fs_read_u32(fs, FS_PATH("sys/class/net/%s/carrier", name), &carrier) >= 0
 			? carrier > 0

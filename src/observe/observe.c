@@ -237,7 +237,8 @@ static void say_unknown(const struct fs *fs)
 		     { "sys/module", "kernel modules" },
 		     { "sys/class/net", "network devices" },
 		     { "run/udev/data", "names by udev" },
-		     { "dev", "character devices" } };
+		     { "dev", "character devices" },
+		     { "etc/systemd", "the kubelet" } };
 	char words[160] = "";
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++)

@@ -614,8 +614,8 @@ static const struct sheet_row ibdev_rows[] = {
 static const struct sheet_row other_rows[] = {
 	{ "Netdev", "", "[{!netdev}none in this network namespace]" },
 	{ NULL, "netdev",
-	  "{name}, [{?up}up|down], [{?carrier}carrier|no carrier], MTU {mtu}, "
-	  "{mac}[{!perm_mac=@mac}, permanent {perm_mac}][, enslaved to {master}]" },
+	  "{name}, [{!mtu=0}[{?up}up|down], [{?carrier}carrier|no carrier], MTU {mtu}|link and MTU "
+	  "not known], {mac}[{!perm_mac=@mac}, permanent {perm_mac}][, enslaved to {master}]" },
 	{ NULL, "", "[carries the node: {node_nic}]" },
 	{ "QoS", "qos", OUTPUT_QOS },
 	{ "NCCL", "nccl", "{}" },

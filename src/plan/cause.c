@@ -180,15 +180,46 @@ static const char *empty_table(const struct node *n, const struct pci *pci)
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
 	const struct netdev *nd = node_netdev_of(n, pci->address);
 
-	for (size_t i = 0; ib && i < ib->n_ports; i++)
-		if (ib->ports[i].n_gids > 0)
-			return NULL;
-	return ib && nd && nd->is_up && !n->is_copy ? ib->name : NULL;
+	return ib && nd && nd->is_up && !ANY(p, ib->ports, ib->n_ports, p->n_gids > 0) ? ib->name
+										       : NULL;
 }
 
 static const char *missing_file(const struct node *n, const struct pci *pci)
 {
 	return n->is_copy && !pci->has_config ? "sriov_totalvfs" : NULL;
+}
+
+/* A copy with none of a kind, of any function, was made without them. */
+static const char *missing_kind(const struct node *n, const struct pci *pci)
+{
+	if (!n->is_copy)
+		return NULL;
+	if (!pci->driver[0])
+		return ANY(f, n->pcis, n->n_pcis, f->driver[0]) ? NULL : "drivers";
+	return n->n_ibdevs == 0 ? "RDMA devices" : n->n_netdevs == 0 ? "network devices" : NULL;
+}
+
+static const char *missing_gids(const struct node *n, const struct pci *pci)
+{
+	const struct ibdev *ib = node_ibdev_of(n, pci->address);
+
+	return n->is_copy && ib && !ANY(p, ib->ports, ib->n_ports, p->n_gids > 0) ? "GIDs" : NULL;
+}
+
+static const char *missing_nodes(const struct node *n, const struct pci *pci _unused_)
+{
+	return n->is_copy && !ANY(ib, n->ibdevs, n->n_ibdevs, ib->uverbs[0]) ? "character devices"
+									     : NULL;
+}
+
+static const char *missing_addresses(const struct node *n, const struct pci *pci _unused_)
+{
+	return n->is_copy && n->n_addresses == 0 ? "addresses" : NULL;
+}
+
+static const char *missing_modules(const struct node *n, const struct pci *pci _unused_)
+{
+	return n->is_copy ? "which modules there are" : NULL;
 }
 
 /* Evidence for each reason, the cheapest first. */
@@ -198,6 +229,7 @@ static const struct {
 	const char *words, *advice; /* NULL: the detail stays; the reason has the words */
 } evidence[] = {
 	{ REASON_PF_SICK, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
+	{ REASON_PF_SICK, REASON_NOT_RECORDED, missing_kind, "%s", NULL },
 	{ REASON_PF_SICK, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of_pf,
@@ -205,11 +237,18 @@ static const struct {
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, driver_of_vm, "it is bound to %s",
 	  "Leave the function out of Match=, or bind it to its own driver." },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
+	{ REASON_NO_IBDEV, REASON_NOT_RECORDED, missing_kind, "%s", NULL },
 	{ REASON_NO_IBDEV, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, driver_without_part,
 	  "no RDMA part of the driver %s is known",
 	  "Leave the function out of Match=, unless a software RDMA device (rdma_rxe, siw) is made "
 	  "on its network device." },
+	{ REASON_NO_GID, REASON_NOT_RECORDED, missing_kind, "%s", NULL },
+	{ REASON_NO_GID, REASON_NOT_RECORDED, missing_gids, "%s", NULL },
+	{ REASON_NO_UVERBS, REASON_NOT_RECORDED, missing_nodes, "%s", NULL },
+	{ REASON_NO_ADDRESS, REASON_NOT_RECORDED, missing_addresses, "%s", NULL },
+	{ REASON_NO_DRIVER, REASON_NOT_RECORDED, missing_kind, "%s", NULL },
+	{ REASON_MODULE_MISSING, REASON_NOT_RECORDED, missing_modules, "%s", NULL },
 	{ REASON_NO_GID, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_NO_GID, REASON_NO_GID, empty_table, "the GID table of %s is empty",
 	  "RoCE may be switched off: see \"devlink dev param show pci/ADDRESS name enable_roce\". "

@@ -465,7 +465,7 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 	}
 	if (!d->pci->driver[0]) {
 		snprintf(d->detail, sizeof(d->detail), "%s",
-			 d->pci->module[0] ? d->pci->module : "no module claims it");
+			 d->pci->module[0] || n->is_copy ? d->pci->module : "no module claims it");
 		return REASON_NO_DRIVER;
 	}
 	if (has_failed(n, d->pci))

@@ -79,7 +79,7 @@ static int hint_alignment(const struct config *c, const struct node *n, struct p
 /* Hints that no kubelet is in kubelet_units and the usual files of kubelet/find-values.c. */
 static int hint_not_found(const struct config *c, const struct node *n, struct plan *p)
 {
-	if ((!config_has_kubelet_policy(c) && c->kubelet.gate != GATE_STRICT) ||
+	if ((!config_has_kubelet_policy(c) && c->kubelet.gate != GATE_STRICT) || n->is_copy ||
 	    n->kubelet.is_there || n->kubelet_decision.items[KUBELET_TOPOLOGY_POLICY].row > 0)
 		return 0;
 	return plan_add_hint(
