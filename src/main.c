@@ -301,8 +301,8 @@ static int read_option(int letter, const char *value, struct verb_line *line)
 	else if (letter == 'p')
 		line->command.preset = value ? value : "";
 	else if (letter == 't' && parse_span(value, &line->command.timeout_usec) < 0) {
-		log_error("--timeout=%s: accepted: a time in seconds, or with a unit such as "
-			  "\"5min\"",
+		log_error("--timeout=%s is not valid: use a time in seconds, or with a unit such "
+			  "as \"5min\"",
 			  value);
 		return -EINVAL;
 	}

@@ -114,7 +114,7 @@ void preset_list(const struct fs *fs, const char *begin)
 	}
 	if (r < 0 && r != -ENOENT)
 		log_error_errno(r, "/" PRESET_FOLDER);
-	log_error("%s: accepted: %s%s", begin, *text ? "one of " : "",
+	log_error("%s is not valid: use %s%s", begin, *text ? "one of " : "",
 		  *text ? text : "none, for there are no presets in /" PRESET_FOLDER);
 }
 

@@ -192,7 +192,7 @@ static int refuse_name(const char *name)
 	for (size_t i = 0; i < ELEMENTSOF(helpers); i++)
 		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s",
 			 i > 0 ? ", " : "", helpers[i].name);
-	log_error("%s: there is no such helper; accepted: %s", name ? name : "", known);
+	log_error("helper %s: there is none of this name: use %s", name ? name : "", known);
 	return -EINVAL;
 }
 

@@ -62,7 +62,9 @@ static int refuse_argument(const struct set_request *req, const char *argument)
 	meant = config_meant_by("", word);
 	if (meant)
 		snprintf(hint, sizeof(hint), "did you mean %s? ", meant);
-	log_error("%s: %saccepted: %s", config_quoted(argument, buf), hint,
+	else if (streq(argument, "Device"))
+		COPY(hint, "quotes are missing? write Device.rdma.Expect=4, or ");
+	log_error("%s is not valid: %suse %s", config_quoted(argument, buf), hint,
 		  req->is_unset ? "SECTION.KEY, for example Driver.Mode or \"Device nic.MTU\""
 				: "SECTION.KEY=VALUE, for example Driver.Mode=compat or "
 				  "\"Device nic.MTU=9000\"");
@@ -121,7 +123,7 @@ static int check_value(const struct assignment *a)
 
 	if (is_plain_text(a->value) && (n == 0 || a->value[n - 1] != '\\'))
 		return 0;
-	log_error("%s.%s=%s: accepted: a value that is one line of UTF-8, without control "
+	log_error("%s.%s=%s is not valid: use a value that is one line of UTF-8, without control "
 		  "characters and without a backslash at its end",
 		  a->section, a->key, config_quoted(a->value, buf));
 	return -EINVAL;
@@ -169,8 +171,8 @@ static int parse_all(struct setting_change *c)
 		for (size_t k = 0; k < i; k++)
 			if (streq(c->items[k].section, a->section) &&
 			    streq(c->items[k].key, a->key)) {
-				log_error("%s.%s: is given twice: accepted: each key once",
-					  a->section, a->key);
+				log_error("%s.%s: is given twice: use each key once", a->section,
+					  a->key);
 				return -EINVAL;
 			}
 	}
@@ -187,8 +189,8 @@ static int read_old(struct setting_change *c)
 	int r;
 
 	if (fs_read_link(c->fs, SET_PATH, target, sizeof(target)) >= 0) {
-		log_error("/" SET_PATH ": is a link to %s%s: accepted: a file of its own; remove "
-			  "the link first",
+		log_error("/" SET_PATH ": is a link to %s%s: use a file of its own; "
+			  "remove the link first",
 			  config_quoted(target, buf),
 			  streq(target, "/dev/null") ? ", so it is masked" : "");
 		return -EEXIST;
@@ -293,7 +295,7 @@ static int make_text(struct setting_change *c)
 	r = pairs_text(&c->pairs, HEADER, &c->text, &c->size);
 	if (r < 0 || c->size <= FILE_MAX_BYTES)
 		return r;
-	log_error("/" SET_PATH ": would be too large: accepted: at most %d bytes", FILE_MAX_BYTES);
+	log_error("/" SET_PATH ": would be too large: use at most %d bytes", FILE_MAX_BYTES);
 	return -EFBIG;
 }
 
@@ -319,23 +321,25 @@ static const struct pair *find_line(struct setting_change *c, unsigned line)
  * preset sets as well. */
 static void tell_error(struct setting_change *c, const struct config_error *e)
 {
-	const bool is_of_set = is_prefix(e->text, "/" SET_PATH ":") && e->line > 0;
+	const char *where = e->line > 0 ? e->text + e->n_what : e->text;
+	const bool is_of_set = is_prefix(where, " (/" SET_PATH ":");
+	const int n = (int)e->n_what;
 	const struct pair *pair = is_of_set ? find_line(c, e->line) : NULL;
 
-	if (c->preset.is_new && is_prefix(e->text, "/" PRESET_PATH ":")) {
-		log_error("%s:%u: %s", c->preset.target, e->line, e->what);
+	if (c->preset.is_new && is_prefix(where, " (/" PRESET_PATH ":")) {
+		log_error("%.*s (%s:%u)", n, e->text, c->preset.target, e->line);
 		return;
 	}
 	if (pair && pair->line > 0 && pair->key)
-		log_error("/" SET_PATH ":%u: %s; to clear it first: "
+		log_error("%.*s (/" SET_PATH ":%u); to clear it first: "
 			  "rdma-provision unset \"%s.%s\"",
-			  pair->line, e->what, pair->section, pair->key);
+			  n, e->text, pair->line, pair->section, pair->key);
 	else if (!c->text || !is_of_set)
 		log_error("%s", e->text);
-	else if (pair && !strstr(e->what, " in [")) /* the section is not told yet */
-		log_error("[%s] %s", pair->section, e->what);
+	else if (pair && !strstr(e->text, " in [")) /* the section is not told yet */
+		log_error("[%s] %.*s", pair->section, n, e->text);
 	else
-		log_error("%s", e->what);
+		log_error("%.*s", n, e->text);
 }
 
 static int validate(struct setting_change *c, struct config *ret)

@@ -396,82 +396,91 @@ static void bad_input_is_refused_with_file_line_key_and_value(void **state _unus
 		const char *problem;
 	} cases[] = {
 		{ T("# x\n\n" NIC "Count=8 VFs\n"),
-		  "/f:5: Count=8 VFs: accepted: a number from 1 to 65535, or \"max\"" },
+		  "Count=8 VFs is not valid: use a number from 1 to 65535, or max (/f:5)" },
 		{ T("[Route]\nMetric=99999999999999999999\n"),
-		  "/f:2: Metric=99999999999999999999: accepted: a number from 1 to 2147483647" },
-		{ T("[Route]\nManage=no # not\n"), "/f:2: Manage=no # not: accepted: yes or no" },
+		  "Metric=99999999999999999999 is not valid: use a number from 1 to 2147483647 "
+		  "(/f:2)" },
+		{ T("[Route]\nManage=no # not\n"),
+		  "Manage=no # not is not valid: use yes or no (/f:2)" },
 		/* what inih would cut */
 		{ T("[Route]\nManage=no ; not\n"),
-		  "/f:2: Manage=no ; not: accepted: no \" ;\" in a line, for it would begin a "
-		  "comment; comments have lines of their own" },
+		  "Manage=no ; not is not valid: use no \" ;\" in a line, for it would begin a "
+		  "comment; comments have lines of their own (/f:2)" },
 		{ T("[Route]\nManage= ;no\n"),
-		  "/f:2: Manage= ;no: accepted: no \" ;\" in a line, for it would begin a comment; "
-		  "comments have lines of their own" },
+		  "Manage= ;no is not valid: use no \" ;\" in a line, for it would begin a "
+		  "comment; comments have lines of their own (/f:2)" },
 		{ T("[Route]\nManage\t;=no\n"),
-		  "/f:2: Manage\\x09;=no: accepted: no \" ;\" in a line, for it would begin a "
-		  "comment; comments have lines of their own" },
+		  "Manage\\x09;=no is not valid: use no \" ;\" in a line, for it would begin a "
+		  "comment; comments have lines of their own (/f:2)" },
 		/* lines are not continued */
 		{ T(NIC "Expect=1\\\nMTU=0\n"),
-		  "/f:3: Expect=1\\: accepted: no backslash at the end, for lines are not "
-		  "continued; a key that takes a list may be repeated" },
+		  "Expect=1\\ is not valid: use no backslash at the end, for lines are not "
+		  "continued; a key that takes a list may be repeated (/f:3)" },
 		{ T("[Device a]\nMatch=driver:x \\\n"),
-		  "/f:2: Match=driver:x \\: accepted: no backslash at the end, for lines are not "
-		  "continued; a key that takes a list may be repeated" },
+		  "Match=driver:x \\ is not valid: use no backslash at the end, for lines are not "
+		  "continued; a key that takes a list may be repeated (/f:2)" },
 		{ T("[Device a]\nMatch=driver:x\n  driver=y z\n  driver y\n"),
-		  "/f:4: driver y: accepted: KEY=VALUE, [SECTION], or a comment that begins with # "
-		  "or ;" },
-		{ T("[Route]\nManage=\"no\"\n"), "/f:2: Manage=\"no\": accepted: yes or no" },
-		{ T("[Route]\nMetric=1\n\nMetric=2\n"),
-		  "/f:4: Metric=2: set in line 2 already: accepted: each key once in a section of "
-		  "a file" },
+		  "driver y: no = in this line: use KEY=VALUE, [SECTION], or a comment that begins "
+		  "with "
+		  "# or ; (/f:4)" },
+		{ T("[Route]\nManage=\"no\"\n"),
+		  "Manage=\"no\" is not valid: use yes or no (/f:2)" },
+		{ T("[Route]\nMetric=1\n\nMetric=2\n"), "Metric=2: set in line 2 already: use each "
+							"key once in a section of a file (/f:4)" },
 		{ T(NIC "MTU=0\n[Route]\n[Device a]\nMTU=\n"),
-		  "/f:6: MTU=: set in line 3 already: accepted: each key once in a section of a "
-		  "file" },
-		{ T("Manage=yes\n[Route]\n"), "/f:1: Manage=yes: text before the first section: "
-					      "accepted: a line with a section "
-					      "first, for example [Device]" },
-		{ T("[Route]\nManage=y\0es\n"), "/f:2: a NUL byte: accepted: text in UTF-8" },
-		{ T("#\0\n"), "/f:1: a NUL byte: accepted: text in UTF-8" },
-		{ T("[Route]\nManage=\xff\n"), "/f:2: invalid UTF-8: accepted: text in UTF-8" },
-		{ T("[Route]\nManage=\xc0\xaf\n"), "/f:2: invalid UTF-8: accepted: text in UTF-8" },
-		{ T("[Route]\nManage=\xed\xa0\x80\n"),
-		  "/f:2: invalid UTF-8: accepted: text in UTF-8" },
-		{ T("[Route]\nManage=\xe2\x82"), "/f:2: invalid UTF-8: accepted: text in UTF-8" },
+		  "MTU=: set in line 3 already: use each key once in a section of a file (/f:6)" },
+		{ T("Manage=yes\n[Route]\n"),
+		  "Manage=yes: text before the first section: use a line with a section first, for "
+		  "example [Device] (/f:1)" },
+		{ T("[Route]\nManage=y\0es\n"),
+		  "a NUL byte is not valid: use text in UTF-8 (/f:2)" },
+		{ T("#\0\n"), "a NUL byte is not valid: use text in UTF-8 (/f:1)" },
+		{ T("[Route]\nManage=\xff\n"), "invalid UTF-8: use text in UTF-8 (/f:2)" },
+		{ T("[Route]\nManage=\xc0\xaf\n"), "invalid UTF-8: use text in UTF-8 (/f:2)" },
+		{ T("[Route]\nManage=\xed\xa0\x80\n"), "invalid UTF-8: use text in UTF-8 (/f:2)" },
+		{ T("[Route]\nManage=\xe2\x82"), "invalid UTF-8: use text in UTF-8 (/f:2)" },
 		{ T("[Route]\nManage=\x1b[31m\n"),
-		  "/f:2: a control character: accepted: text in UTF-8" },
+		  "a control character is not valid: use text in UTF-8 (/f:2)" },
 		{ T("[Route]\rManage=yes\r"),
-		  "/f:1: a control character: accepted: text in UTF-8" },
-		{ T("[Route]\nManage=j\xc3\xa4\n"), "/f:2: Manage=j\xc3\xa4: accepted: yes or no" },
-		{ T("[Route\nManage=yes\n"),
-		  "/f:1: [Route: accepted: a section as [SECTION] or [SECTION NAME], alone in its "
-		  "line" },
-		{ T("[Route] # x\n"),
-		  "/f:1: [Route] # x: accepted: a section as [SECTION] or [SECTION NAME], alone in "
-		  "its line" },
-		{ T("[]\n"), "/f:1: []: accepted: the name of a section, at most 49 bytes without "
-			     "brackets, colons and semicolons" },
+		  "a control character is not valid: use text in UTF-8 (/f:1)" },
+		{ T("[Route]\nManage=j\xc3\xa4\n"),
+		  "Manage=j\xc3\xa4 is not valid: use yes or no (/f:2)" },
+		{ T("[Route\nManage=yes\n"), "[Route is not valid: use a section as [SECTION] or "
+					     "[SECTION NAME], alone in its line (/f:1)" },
+		{ T("[Route] # x\n"), "[Route] # x is not valid: use a section as [SECTION] or "
+				      "[SECTION NAME], alone in its line (/f:1)" },
+		{ T("[]\n"), "[] is not valid: use the name of a section, at most 49 bytes without "
+			     "brackets, colons and semicolons (/f:1)" },
 		{ T("[Device a23456789012345678901234567890123456789012]\n[Device "
 		    "a234567890123456789012345678901234567890123]\n"),
-		  "/f:2: [Device a234567890123456789012345678901234567890123]: accepted: the name "
-		  "of "
-		  "a section, at most 49 bytes without brackets, colons and semicolons" },
-		{ T("[Device a/b]\n"), "/f:1: [Device a/b]: accepted: a name of letters, digits, "
-				       "\"_\", \"-\" and \".\"" },
-		{ T("[Device a b]\n"), "/f:1: [Device a b]: accepted: a name of letters, digits, "
-				       "\"_\", \"-\" and \".\"" },
-		{ T("[Route]\nManage\n"), "/f:2: Manage: accepted: KEY=VALUE, [SECTION], or a "
-					  "comment that begins with # or ;" },
-		{ T("[Route]\n=yes\n"), "/f:2: =yes: accepted: KEY=VALUE, [SECTION], or a comment "
-					"that begins with # or ;" },
+		  "[Device a234567890123456789012345678901234567890123] is not valid: use the name "
+		  "of a section, at most 49 bytes without brackets, colons and semicolons (/f:2)" },
+		{ T("[Device a/b]\n"), "[Device a/b] is not valid: use a name of letters, digits, "
+				       "\"_\", \"-\" and \".\" (/f:1)" },
+		{ T("[Device a b]\n"), "[Device a b] is not valid: use a name of letters, digits, "
+				       "\"_\", \"-\" and \".\" (/f:1)" },
+		{ T("[Route]\nManage\n"),
+		  "Manage: no = in this line: use KEY=VALUE, [SECTION], or a "
+		  "comment that begins with # or ; (/f:2)" },
+		{ T("[Device a]\nMatch driver:x\n"),
+		  "Match driver:x: no = in this line: use KEY=VALUE, [SECTION], or a comment that "
+		  "begins with # or ; (/f:2)" },
+		{ T("[Device a]\nMatch=drvier:mlx5_core\n"),
+		  "Match=drvier:mlx5_core is not valid: did you mean driver:? use blank-separated "
+		  "globs such as pci:0000:41:00.0, id:15b3:101e, driver:mlx5_core, netdev:ens1* or "
+		  "ibdev:mlx5_* (/f:2)" },
+		{ T("[Route]\n=yes\n"),
+		  "=yes: no key in this line: use KEY=VALUE, [SECTION], or a comment "
+		  "that begins with # or ; (/f:2)" },
 		{ T("[Device]\nMatch=driver:x\n"),
-		  "/f:2: Match= in [Device], which has only defaults for others: accepted: a "
-		  "section with a name, for example [Device nic]" },
+		  "Match= in [Device], which has only defaults for others, is not valid: use a "
+		  "section with a name, for example [Device nic] (/f:2)" },
 		{ T(NIC "Match2=1\nMatch=mac:00\n"),
-		  "/f:4: Match=mac:00: accepted: blank-separated globs such as pci:0000:41:00.0, "
-		  "id:15b3:101e, driver:mlx5_core, netdev:ens1* or ibdev:mlx5_*" },
+		  "Match=mac:00 is not valid: use blank-separated globs such as pci:0000:41:00.0, "
+		  "id:15b3:101e, driver:mlx5_core, netdev:ens1* or ibdev:mlx5_* (/f:4)" },
 		{ T("[Device a]\nMatch=mac:00\n"),
-		  "/f:2: Match=mac:00: accepted: blank-separated globs such as pci:0000:41:00.0, "
-		  "id:15b3:101e, driver:mlx5_core, netdev:ens1* or ibdev:mlx5_*" },
+		  "Match=mac:00 is not valid: use blank-separated globs such as pci:0000:41:00.0, "
+		  "id:15b3:101e, driver:mlx5_core, netdev:ens1* or ibdev:mlx5_* (/f:2)" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++)
@@ -485,88 +494,84 @@ static void keys_that_contradict_each_other_are_refused_where_the_later_is(void 
 		uint32_t count;
 	} cases[] = {
 		{ NIC "VirtualFunctions=shared\nCount=2\n",
-		  "/f:4: Count=2 with VirtualFunctions=shared in [Device a]: accepted: Count=1 or "
-		  "none, or VirtualFunctions=shared-multi",
+		  "Count=2 with VirtualFunctions=shared in [Device a] is not valid: use Count=1 or "
+		  "none, or VirtualFunctions=shared-multi (/f:4)",
 		  0 },
 		{ "[Device]\nCount=max\n" NIC "VirtualFunctions=shared\n",
-		  "/f:5: Count=max with VirtualFunctions=shared in [Device a]: accepted: Count=1 "
-		  "or "
-		  "none, or VirtualFunctions=shared-multi",
+		  "Count=max with VirtualFunctions=shared in [Device a] is not valid: use Count=1 "
+		  "or none, or VirtualFunctions=shared-multi (/f:5)",
 		  0 },
 		{ NIC "VirtualFunctions=shared\nCount=1\n", NULL, 1 },
 		{ NIC "VirtualFunctions=shared\n", NULL, COUNT_UNSET },
 		{ NIC "VirtualFunctions=shared-multi\n",
-		  "/f:3: VirtualFunctions=shared-multi without Count= in [Device a]: accepted: "
-		  "with "
-		  "Count=, a number from 1 to 65535, or \"max\"",
+		  "VirtualFunctions=shared-multi without Count= in [Device a] is not valid: add "
+		  "Count=, a number from 1 to 65535, or max (/f:3)",
 		  0 },
 		{ "[Device]\nCount=3\n" NIC "VirtualFunctions=shared-multi\n", NULL, 3 },
 		{ NIC "Count=2\nVirtualFunctions=exclusive\n",
-		  "/f:4: Count=2 with VirtualFunctions=exclusive in [Device a]: accepted: no "
-		  "Count=, "
-		  "for exclusive means no VFs",
+		  "Count=2 with VirtualFunctions=exclusive in [Device a] is not valid: use no "
+		  "Count=, for exclusive means no VFs (/f:4)",
 		  0 },
 		{ "[Device]\nCount=2\nVirtualFunctions=exclusive\n" NIC,
-		  "/f:3: Count=2 with VirtualFunctions=exclusive in [Device a]: accepted: no "
-		  "Count=, "
-		  "for exclusive means no VFs",
+		  "Count=2 with VirtualFunctions=exclusive in [Device a] is not valid: use no "
+		  "Count=, for exclusive means no VFs (/f:3)",
 		  0 },
 		{ "[Device]\nCount=2\n" NIC "VirtualFunctions=exclusive\n", NULL, COUNT_UNSET },
 		{ NIC "Count=2\n",
-		  "/f:3: Count=2 with VirtualFunctions=keep, the default, in [Device a]: "
-		  "accepted: no Count=, or VirtualFunctions=shared-multi",
+		  "Count=2 with VirtualFunctions=keep, the default, in [Device a] is not valid: "
+		  "use no Count=, or VirtualFunctions=shared-multi (/f:3)",
 		  0 },
 		{ NIC "Count=max\nVirtualFunctions=keep\n",
-		  "/f:4: Count=max with VirtualFunctions=keep in [Device a]: accepted: no Count=, "
-		  "or VirtualFunctions=shared-multi",
+		  "Count=max with VirtualFunctions=keep in [Device a] is not valid: use no Count=, "
+		  "or VirtualFunctions=shared-multi (/f:4)",
 		  0 },
 		{ "[Device]\nVirtualFunctions=keep\nCount=2\n" NIC,
-		  "/f:3: Count=2 with VirtualFunctions=keep in [Device a]: accepted: no Count=, or "
-		  "VirtualFunctions=shared-multi",
+		  "Count=2 with VirtualFunctions=keep in [Device a] is not valid: use no Count=, "
+		  "or VirtualFunctions=shared-multi (/f:3)",
 		  0 },
 		{ "[Device]\nCount=2\n" NIC, NULL, COUNT_UNSET },
 		{ "[Device]\nCount=2\n" NIC "VirtualFunctions=keep\n", NULL, COUNT_UNSET },
 		{ "[RDMA]\nNetnsMode=exclusive\n[DevicePlugin]\nType=rdma-shared\n",
-		  "/f:4: NetnsMode=exclusive with Type=rdma-shared: accepted: NetnsMode=shared or "
-		  "keep, for pods in other network namespaces cannot use the devices of this one",
+		  "NetnsMode=exclusive with Type=rdma-shared is not valid: use NetnsMode=shared or "
+		  "keep, for pods in other network namespaces cannot use the devices of this one "
+		  "(/f:4)",
 		  0 },
 		{ "[DevicePlugin]\nType=rdma-shared\n[RDMA]\nNetnsMode=exclusive\n",
-		  "/f:4: NetnsMode=exclusive with Type=rdma-shared: accepted: NetnsMode=shared or "
-		  "keep, for pods in other network namespaces cannot use the devices of this one",
+		  "NetnsMode=exclusive with Type=rdma-shared is not valid: use NetnsMode=shared or "
+		  "keep, for pods in other network namespaces cannot use the devices of this one "
+		  "(/f:4)",
 		  0 },
 		{ "[RDMA]\nNetnsMode=exclusive\n[DevicePlugin]\nType=hca\n",
-		  "/f:4: NetnsMode=exclusive with Type=hca: accepted: NetnsMode=shared or "
-		  "keep, for pods in other network namespaces cannot use the devices of this one",
+		  "NetnsMode=exclusive with Type=hca is not valid: use NetnsMode=shared or keep, "
+		  "for pods in other network namespaces cannot use the devices of this one (/f:4)",
 		  0 },
 		{ "[RDMA]\nNetnsMode=exclusive\n[DevicePlugin]\nType=sriov\n" NIC, NULL,
 		  COUNT_UNSET },
 		{ "[DevicePlugin]\nType=rdma-shared\nResource=rdma/a-b\n",
-		  "/f:3: Resource=rdma/a-b with Type=rdma-shared: accepted: a name of letters, "
-		  "digits and \"_\", for the plugin takes no \"-\"",
+		  "Resource=rdma/a-b with Type=rdma-shared is not valid: use a name of letters, "
+		  "digits and \"_\", for the plugin takes no \"-\" (/f:3)",
 		  0 },
 		{ "[DevicePlugin]\nResource=rdma/a-b\nType=rdma-shared\n",
-		  "/f:3: Resource=rdma/a-b with Type=rdma-shared: accepted: a name of letters, "
-		  "digits and \"_\", for the plugin takes no \"-\"",
+		  "Resource=rdma/a-b with Type=rdma-shared is not valid: use a name of letters, "
+		  "digits and \"_\", for the plugin takes no \"-\" (/f:3)",
 		  0 },
 		{ "[DevicePlugin]\nResource=rdma/a-b\nType=sriov\n" NIC, NULL, COUNT_UNSET },
 		{ "[DevicePlugin]\nResource=rdma/a\nType=hca\n",
-		  "/f:3: Resource=rdma/a with Type=hca: accepted: rdma/hca, for in its mode hca "
-		  "the "
-		  "plugin has no other name",
+		  "Resource=rdma/a with Type=hca is not valid: use rdma/hca, for in its mode hca "
+		  "the plugin has no other name (/f:3)",
 		  0 },
 		{ "[DevicePlugin]\nType=hca\n" NIC "Resource=rdma/gpu\n",
-		  "/f:5: Resource=rdma/gpu with Type=hca: accepted: rdma/hca, for in its mode hca "
-		  "the plugin has no other name",
+		  "Resource=rdma/gpu with Type=hca is not valid: use rdma/hca, for in its mode hca "
+		  "the plugin has no other name (/f:5)",
 		  0 },
 		{ "[DevicePlugin]\nType=rdma-shared\n" NIC
 		  "Resource=x/a\n[Device b]\nResource=y/a\n",
-		  "/f:7: Resource=x/a and Resource=y/a with Type=rdma-shared: accepted: names that "
-		  "differ behind the \"/\", for the plugin compares those alone",
+		  "Resource=x/a and Resource=y/a with Type=rdma-shared are not valid: use names "
+		  "that differ behind the \"/\", for the plugin compares those alone (/f:7)",
 		  0 },
 		{ "[DevicePlugin]\nType=rdma-shared\n" NIC "[Device b]\nResource=y/hca\n",
-		  "/f:6: Resource=rdma/hca and Resource=y/hca with Type=rdma-shared: accepted: "
-		  "names "
-		  "that differ behind the \"/\", for the plugin compares those alone",
+		  "Resource=rdma/hca and Resource=y/hca with Type=rdma-shared are not valid: use "
+		  "names that differ behind the \"/\", for the plugin compares those alone (/f:6)",
 		  0 },
 		/* Nobody is left for the general one; the sriov plugin looks at prefixes too. */
 		{ "[DevicePlugin]\nType=rdma-shared\n" NIC "Resource=y/hca\n", NULL, COUNT_UNSET },
@@ -576,46 +581,45 @@ static void keys_that_contradict_each_other_are_refused_where_the_later_is(void 
 		  "Resource=x/a\n[Device b]\nResource=x/a\n",
 		  NULL, COUNT_UNSET },
 		{ "[DevicePlugin]\nManifest=/etc/manifests/a.yaml\n",
-		  "/f:2: Manifest=/etc/manifests/a.yaml without Image=: accepted: with Image=, the "
-		  "image of "
-		  "the "
-		  "device plugin",
+		  "Manifest=/etc/manifests/a.yaml without Image= is not valid: add Image=, the "
+		  "image of the device plugin (/f:2)",
 		  0 },
 		{ "[DevicePlugin]\nManifest=/etc/manifests/a.yaml\nImage=a\n" NIC, NULL,
 		  COUNT_UNSET },
 		{ "[DevicePlugin]\nManifest=/etc/manifests/a.yaml\nImage=a\nType=dranet\n",
-		  "/f:4: Manifest=/etc/manifests/a.yaml with Type=dranet: accepted: another Type=, "
-		  "for a DRA "
-		  "driver needs the API server and is no static pod",
+		  "Manifest=/etc/manifests/a.yaml with Type=dranet is not valid: use another "
+		  "Type=, for a DRA driver needs the API server and is no static pod (/f:4)",
 		  0 },
 		/* What follows from a malformed value is not told as well. */
 		{ NIC "VirtualFunctions=shared-multi\nCount=none\n",
-		  "/f:4: Count=none: accepted: a number from 1 to 65535, or \"max\"", 0 },
+		  "Count=none is not valid: use a number from 1 to 65535, or max (/f:4)", 0 },
 		{ NIC "StaticAddress=10.0.1.5/24\nGateway=10.0.2.253\n",
-		  "/f:4: Gateway=10.0.2.253 with StaticAddress=10.0.1.5/24: accepted: another "
-		  "address inside its prefix",
+		  "Gateway=10.0.2.253 with StaticAddress=10.0.1.5/24 is not valid: use another "
+		  "address inside its prefix (/f:4)",
 		  0 },
 		{ NIC "Gateway=10.0.1.5\nStaticAddress=10.0.1.5/24\n",
-		  "/f:4: Gateway=10.0.1.5 with StaticAddress=10.0.1.5/24: accepted: another "
-		  "address inside its prefix",
+		  "Gateway=10.0.1.5 with StaticAddress=10.0.1.5/24 is not valid: use another "
+		  "address inside its prefix (/f:4)",
 		  0 },
 		{ NIC "StaticAddress=10.0.1.5/24\nGateway=fe80::1\n",
-		  "/f:4: Gateway=fe80::1 with StaticAddress=10.0.1.5/24: accepted: another "
-		  "address inside its prefix",
+		  "Gateway=fe80::1 with StaticAddress=10.0.1.5/24 is not valid: use another "
+		  "address inside its prefix (/f:4)",
 		  0 },
 		{ NIC "Gateway=10.0.1.253\n",
-		  "/f:3: Gateway= without StaticAddress= in [Device a]: accepted: with it", 0 },
+		  "Gateway= without StaticAddress= in [Device a] is not valid: add StaticAddress= "
+		  "(/f:3)",
+		  0 },
 		{ NIC "[Device]\nStaticAddress=10.0.1.5/24\n",
-		  "/f:4: StaticAddress= in [Device]: accepted: in the section of the one NIC that "
-		  "has it",
+		  "StaticAddress= in [Device] is not valid: use the section of the one NIC that "
+		  "has it (/f:4)",
 		  0 },
 		{ "[Device a]\nMatch=driver:erdma\n[Route]\nIPv6=ra\n",
-		  "/f:4: IPv6=ra with the eRDMA NICs of [Device a]: accepted: IPv6=no, for the "
-		  "network of eRDMA has no IPv6",
+		  "IPv6=ra with the eRDMA NICs of [Device a] is not valid: use IPv6=no, for the "
+		  "network of eRDMA has no IPv6 (/f:4)",
 		  0 },
 		{ "[Route]\nIPv6=ra\n[Device a]\nMatch=id:1ded:107f\n",
-		  "/f:4: IPv6=ra with the eRDMA NICs of [Device a]: accepted: IPv6=no, for the "
-		  "network of eRDMA has no IPv6",
+		  "IPv6=ra with the eRDMA NICs of [Device a] is not valid: use IPv6=no, for the "
+		  "network of eRDMA has no IPv6 (/f:4)",
 		  0 },
 	};
 
@@ -638,40 +642,39 @@ static void unknown_names_are_skipped_and_the_nearest_is_suggested(void **state 
 		const char *text, *problem;
 	} cases[] = {
 		{ "[Routes]\nMetric=7\n",
-		  "/f:1: [Routes]: unknown section, did you mean [Route]?" },
+		  "[Routes]: unknown section, did you mean [Route]? (/f:1)" },
 		{ "[Device.rdma]\n",
-		  "/f:1: [Device.rdma]: unknown section, did you mean [Device rdma]?" },
+		  "[Device.rdma]: unknown section, did you mean [Device rdma]? (/f:1)" },
 		{ "[Device nic]\n[NIC]\n",
-		  "/f:2: [NIC]: unknown section, did you mean [Device nic]?" },
-		{ "[Driver]\npreferDriver=ofed\n",
-		  "/f:2: preferDriver= in [Driver]: unknown key, did you mean Mode= in [Driver]?" },
+		  "[NIC]: unknown section, did you mean [Device nic]? (/f:2)" },
+		{ "[Driver]\npreferDriver=ofed\n", "preferDriver= in [Driver]: unknown key, did "
+						   "you mean Mode= in [Driver]? (/f:2)" },
 		{ "[Device a]\nMode=shared\n",
-		  "/f:2: Mode= in [Device a]: unknown key, did you mean VirtualFunctions=?" },
+		  "Mode= in [Device a]: unknown key, did you mean VirtualFunctions=? (/f:2)" },
 		{ "[RDMA]\nMode=ofed\n",
-		  "/f:2: Mode= in [RDMA]: unknown key, it belongs in [Driver]" },
+		  "Mode= in [RDMA]: unknown key, it belongs in [Driver] (/f:2)" },
 		{ "[Kubelet]\ntopologyManagerPolicy=best-effort\n",
-		  "/f:2: topologyManagerPolicy= in [Kubelet]: unknown key, did you mean "
-		  "TopologyManagerPolicy=?" },
+		  "topologyManagerPolicy= in [Kubelet]: unknown key, did you mean "
+		  "TopologyManagerPolicy=? (/f:2)" },
 		{ "[Driver]\ntopologyManagerPolicy=best-effort\n",
-		  "/f:2: topologyManagerPolicy= in [Driver]: unknown key, it belongs in "
-		  "[Kubelet] as TopologyManagerPolicy=" },
-		{ "[route]\n", "/f:1: [route]: unknown section, did you mean [Route]?" },
+		  "topologyManagerPolicy= in [Driver]: unknown key, it belongs in [Kubelet] as "
+		  "TopologyManagerPolicy= (/f:2)" },
+		{ "[route]\n", "[route]: unknown section, did you mean [Route]? (/f:1)" },
 		{ "[Weather]\nRain=1\nRain=2\n",
-		  "/f:1: [Weather]: unknown section: accepted: [Driver], [RDMA], [Device], "
-		  "[Device NAME], [Route], [SMC], [Kubelet], [DevicePlugin], [Output], [Health], "
-		  "[QoS], "
-		  "[Service]" },
-		{ "[Route nic]\n", "/f:1: [Route nic]: unknown section, did you mean [Route]?" },
+		  "[Weather]: unknown section: use [Driver], [RDMA], [Device], [Device NAME], "
+		  "[Route], [SMC], [Kubelet], [DevicePlugin], [Output], [Health], [QoS], [Service] "
+		  "(/f:1)" },
+		{ "[Route nic]\n", "[Route nic]: unknown section, did you mean [Route]? (/f:1)" },
 		{ NIC "Cuont=4\n",
-		  "/f:3: Cuont= in [Device a]: unknown key, did you mean Count=?" },
+		  "Cuont= in [Device a]: unknown key, did you mean Count=? (/f:3)" },
 		{ NIC "count=4\n",
-		  "/f:3: count= in [Device a]: unknown key, did you mean Count=?" },
+		  "count= in [Device a]: unknown key, did you mean Count=? (/f:3)" },
 		{ "[Device]\nMetric=4\n",
-		  "/f:2: Metric= in [Device]: unknown key, it belongs in [Route]" },
-		{ "[Route]\nColour=red\n", "/f:2: Colour= in [Route]: unknown key: accepted: "
-					   "Manage=, Metric=, PolicyRules=, Address=, IPv6=" },
-		{ "[Route]\n\xc2\x9b=1\n", "/f:2: \\xc2\\x9b= in [Route]: unknown key: accepted: "
-					   "Manage=, Metric=, PolicyRules=, Address=, IPv6=" },
+		  "Metric= in [Device]: unknown key, it belongs in [Route] (/f:2)" },
+		{ "[Route]\nColour=red\n", "Colour= in [Route]: unknown key: use Manage=, Metric=, "
+					   "PolicyRules=, Address=, IPv6= (/f:2)" },
+		{ "[Route]\n\xc2\x9b=1\n", "\\xc2\\x9b= in [Route]: unknown key: use Manage=, "
+					   "Metric=, PolicyRules=, Address=, IPv6= (/f:2)" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -731,10 +734,10 @@ static void lines_are_read_whole_and_longer_ones_refused(void **state _unused_)
 	char text[LINE_MAX_BYTES + 64] = "[Device a]\nMatch=", *value = text + strlen(text);
 	char comment[LINE_MAX_BYTES + 3];
 
-	/* Of 198 bytes: "Match=", 11 words of 15 bytes with their blanks, one of 16. */
-	for (unsigned i = 0; i < 11; i++)
+	/* Of 4096 bytes: "Match=", 254 words of 15 bytes with their blanks, one of 26. */
+	for (unsigned i = 0; i < 254; i++)
 		sprintf(value + (size_t)i * 16, "driver:%08u ", i);
-	strcat(text, "driver:endofline");
+	strcat(text, "driver:untilthe--endofline");
 	assert_int_equal(strlen(value) + strlen("Match="), LINE_MAX_BYTES);
 
 	assert_valid(text, strlen(text), &c);
@@ -746,12 +749,14 @@ static void lines_are_read_whole_and_longer_ones_refused(void **state _unused_)
 
 	strcpy(text + strlen(text) - 2, "s\n");
 	assert_refused(text, strlen(text),
-		       "/f:2: a line of 199 bytes: accepted: at most 198 bytes");
+		       "a line of 4097 bytes: use at most 4096, and several lines for a key that "
+		       "takes a list (/f:2)");
 
 	memset(comment, '#', LINE_MAX_BYTES + 1);
 	strcpy(comment + LINE_MAX_BYTES + 1, "\n");
 	assert_refused(comment, strlen(comment),
-		       "/f:1: a line of 199 bytes: accepted: at most 198 bytes");
+		       "a line of 4097 bytes: use at most 4096, and several lines for a key that "
+		       "takes a list (/f:1)");
 }
 
 static void a_list_grows_in_a_file_and_is_replaced_by_a_later_one(void **state _unused_)
@@ -808,7 +813,7 @@ static void what_editors_and_systemd_write_is_accepted(void **state _unused_)
 		{ "[Device a]\n# x\n ; x\n\n\nMatch=driver:x\n", "driver:x" },
 		{ "# latin 1: \xe4\n[Device a]\nMatch=driver:x\n", "driver:x" },
 		{ "[Device a]\nExpect=1\n  Match=driver:x\n", "driver:x" }, /* not continued */
-		{ "[Device a]\nMatch: driver:x\n", "driver:x" },
+		{ "[Device a]\nMatch: driver:x\n", "" },                    /* refused: no "=" */
 		{ "[Device a]\nMatch=\n", NULL },
 		{ "[Device a]\nMatch=netdev:a=b;c#d\n", "netdev:a=b;c#d" },
 		{ "[Device a]\nMatch=netdev:a ;\n", "" }, /* refused: no comments behind values */
@@ -874,8 +879,8 @@ static void sections_of_devices_have_a_limit(void **state _unused_)
 			at += (size_t)snprintf(text + at, sizeof(text) - at, "[Device n%u]\n", i);
 		if (n > 256) {
 			assert_refused(text, at,
-				       "/f:257: [Device n256]: accepted: at most 256 sections of "
-				       "this kind");
+				       "[Device n256] is one too many: use at most 256 sections of "
+				       "this kind (/f:257)");
 			continue;
 		}
 		assert_valid(text, at, &c);
@@ -1029,9 +1034,9 @@ static void a_problem_names_the_file_it_is_in(void **state)
 
 	assert_int_equal(config_load(&p->fs, NULL, &c, &errors), -EINVAL);
 	assert_int_equal(errors.n_items, 1);
-	assert_non_null(
-		after(errors.items[0].text,
-		      "/usr/lib/rdma-provision/rdma-provision.conf.d/a.conf:4: NetnsMode="));
+	assert_true(is_prefix(errors.items[0].text, "NetnsMode="));
+	assert_string_equal(errors.items[0].text + errors.items[0].n_what,
+			    " (/usr/lib/rdma-provision/rdma-provision.conf.d/a.conf:4)");
 }
 
 static void a_main_file_that_is_a_link_to_null_hides_the_others(void **state)
@@ -1104,15 +1109,15 @@ static void what_cannot_be_read_is_an_error_with_its_name(void **state)
 	static const struct {
 		const char *path, *problem;
 	} cases[] = {
-		{ MAIN, "/" MAIN ": a folder: accepted: " },
-		{ MAIN ".d/x.conf", "/" MAIN ".d/x.conf: a folder: accepted: " },
-		{ MAIN, "/" MAIN ": a link to /nowhere, which does not exist: accepted: " },
+		{ MAIN, "/" MAIN ": a folder: use " },
+		{ MAIN ".d/x.conf", "/" MAIN ".d/x.conf: a folder: use " },
+		{ MAIN, "/" MAIN ": a link to /nowhere, which does not exist: use " },
 		{ MAIN ".d/x.conf",
-		  "/" MAIN ".d/x.conf: a link to /nowhere, which does not exist: accepted: " },
-		{ MAIN, "/" MAIN ": too large: accepted: " },
-		{ MAIN, "/" MAIN ": no regular file: accepted: " },
-		{ MAIN, "/" MAIN ": Too many levels of symbolic links: accepted: " },
-		{ MAIN ".d", "/" MAIN ".d: Not a directory: accepted: a readable folder" },
+		  "/" MAIN ".d/x.conf: a link to /nowhere, which does not exist: use " },
+		{ MAIN, "/" MAIN ": too large: use " },
+		{ MAIN, "/" MAIN ": no regular file: use " },
+		{ MAIN, "/" MAIN ": Too many levels of symbolic links: use " },
+		{ MAIN ".d", "/" MAIN ".d: Not a directory: use a readable folder" },
 	};
 	_cleanup_(freep) char *large = calloc(1, FILE_MAX_BYTES + 1);
 	struct tree *p = *state;
@@ -1197,7 +1202,7 @@ static void a_file_without_permission_is_an_error(void **state)
 		if (config_load(&p->fs, NULL, &c, &errors) != -EINVAL)
 			_exit(3);
 		problem = config_errors_first(&errors);
-		is_told = is_prefix(problem, "/" MAIN ": Permission denied: accepted: ");
+		is_told = is_prefix(problem, "/" MAIN ": Permission denied: use ");
 		config_errors_done(&errors);
 		_exit(is_told ? 0 : 4);
 	}
@@ -1218,7 +1223,7 @@ static void one_file_alone_replaces_all_others(void **state)
 
 	assert_int_equal(config_load(&p->fs, "/tmp/mine", &c, &errors), -EINVAL);
 	assert_true(is_prefix(config_errors_first(&errors),
-			      "/tmp/mine: No such file or directory: accepted: "));
+			      "/tmp/mine: No such file or directory: use "));
 }
 
 static void the_shipped_configuration_changes_nothing_and_shows_every_key(void **state _unused_)

@@ -21,7 +21,8 @@ const char *config_errors_first(const struct config_errors *e)
 	return e->n_items > 0 ? e->items[0].text : NULL;
 }
 
-static char *where_and_what(const char *file, unsigned line, size_t *ret_where, const char *format,
+/* The place comes last: people read what is wrong, programs find "(FILE:LINE)" at the end. */
+static char *what_and_where(const char *file, unsigned line, size_t *ret_what, const char *format,
 			    va_list ap)
 {
 	_cleanup_(freep) char *what = NULL;
@@ -33,12 +34,10 @@ static char *where_and_what(const char *file, unsigned line, size_t *ret_where, 
 		return NULL;
 	}
 
-	r = line > 0 ? asprintf(&text, "%s:%u: %s", file, line, what)
+	r = line > 0 ? asprintf(&text, "%s (%s:%u)", what, file, line)
 		     : asprintf(&text, "%s: %s", file, what);
-	if (r < 0)
-		return NULL;
-	*ret_where = (size_t)r - strlen(what);
-	return text;
+	*ret_what = strlen(what);
+	return r < 0 ? NULL : text;
 }
 
 int config_errors_add(struct config_errors *e, bool is_unknown, const char *file, unsigned line,
@@ -46,7 +45,7 @@ int config_errors_add(struct config_errors *e, bool is_unknown, const char *file
 {
 	struct config_error *item;
 	size_t *n = is_unknown ? &e->n_unknown : &e->n_malformed;
-	size_t where;
+	size_t n_what;
 	char *text;
 	va_list ap;
 
@@ -56,7 +55,7 @@ int config_errors_add(struct config_errors *e, bool is_unknown, const char *file
 	}
 
 	va_start(ap, format);
-	text = where_and_what(file, line, &where, format, ap);
+	text = what_and_where(file, line, &n_what, format, ap);
 	va_end(ap);
 	if (!text)
 		return -ENOMEM;
@@ -67,7 +66,7 @@ int config_errors_add(struct config_errors *e, bool is_unknown, const char *file
 		return -ENOMEM;
 	}
 
-	*item = (struct config_error){ text, text + where, line, is_unknown };
+	*item = (struct config_error){ text, n_what, line, is_unknown };
 	*n += 1;
 	return !is_unknown && *n >= PROBLEMS_MAX ? -E2BIG : 0;
 }

@@ -13,9 +13,9 @@
 #define PROBLEMS_MAX 32 /* of each kind: more are not read, and garbage has no end */
 
 struct config_error {
-	char *text;       /* owned; "/etc/x.conf:12: Count=8 VFs: accepted: ..." */
-	const char *what; /* in text, behind the file and the line */
-	unsigned line;    /* 0: the file as a whole */
+	char *text;    /* owned; "Count=8 VFs is not valid: use ... (/etc/x.conf:12)" */
+	size_t n_what; /* with a line: bytes of text before " (FILE:LINE)" */
+	unsigned line; /* 0: the file as a whole, "FILE: ..." */
 	bool is_unknown;
 };
 
@@ -31,7 +31,7 @@ void config_errors_done(struct config_errors *e);
 const char *config_errors_first(const struct config_errors *e);
 
 /**
- * config_errors_add() - note one problem
+ * config_errors_add() - note one problem: subject, value, what is wrong, ": use " what is accepted
  * @is_unknown: a key or section this version does not know
  * @file:       absolute below the root, "/etc/..."
  * @line:       from 1; 0: the file as a whole

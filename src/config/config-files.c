@@ -46,8 +46,7 @@ static int refuse(struct config_errors *errors, const char *path, const char *wh
 	snprintf(absolute, sizeof(absolute), "/%s", path);
 	snprintf(buf, sizeof(buf), "%s", why);
 	r = config_errors_add(errors, false, absolute, 0,
-			      "%s: accepted: a readable file of at most %d bytes, or a link to "
-			      "/dev/null",
+			      "%s: use a readable file of at most %d bytes, or a link to /dev/null",
 			      buf, FILE_MAX_BYTES);
 	return r < 0 ? r : 1;
 }
@@ -216,7 +215,7 @@ static int list_dropins(const struct fs *fs, const struct config_draft *drafts, 
 
 	/* Which files are in there is not known, so the set of files is not known. */
 	snprintf(absolute, sizeof(absolute), "/%s", list->unread);
-	return config_errors_add(errors, false, absolute, 0, "%s: accepted: a readable folder",
+	return config_errors_add(errors, false, absolute, 0, "%s: use a readable folder",
 				 strerror(-list->error));
 }
 

@@ -99,7 +99,7 @@ static int unknown_section(struct merge *m, const char *section, unsigned line)
 		return unknown(m, line, "[%s]: unknown section, did you mean [%s]?",
 			       config_quoted(section, buf), nearest.best);
 
-	return unknown(m, line, "[%s]: unknown section: accepted: %s", config_quoted(section, buf),
+	return unknown(m, line, "[%s]: unknown section: use %s", config_quoted(section, buf),
 		       accepted);
 }
 
@@ -161,7 +161,7 @@ static int unknown_key(struct merge *m, const char *name, unsigned line)
 	if (nearest.best)
 		return unknown(m, line, "%s= in [%s]: unknown key, did you mean %s=?",
 			       config_quoted(name, buf), section, nearest.best);
-	return unknown(m, line, "%s= in [%s]: unknown key: accepted: %s", config_quoted(name, buf),
+	return unknown(m, line, "%s= in [%s]: unknown key: use %s", config_quoted(name, buf),
 		       section, accepted);
 }
 
@@ -173,8 +173,8 @@ static int open_device(struct merge *m, const char *name, unsigned line)
 
 	if (name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")])
 		return malformed(m, line,
-				 "[Device %s]: accepted: a name of letters, digits, \"_\", \"-\" "
-				 "and \".\"",
+				 "[Device %s] is not valid: use a name of letters, digits, \"_\", "
+				 "\"-\" and \".\"",
 				 config_quoted(name, buf));
 
 	m->section = table_section("Device");
@@ -184,8 +184,10 @@ static int open_device(struct merge *m, const char *name, unsigned line)
 
 	if (m->n_layers > DEVICES_MAX) {
 		m->section = NULL;
-		return malformed(m, line, "[Device %s]: accepted: at most %d sections of this kind",
-				 name, DEVICES_MAX);
+		return malformed(
+			m, line,
+			"[Device %s] is one too many: use at most %d sections of this kind", name,
+			DEVICES_MAX);
 	}
 
 	layer = APPEND(m->layers, m->n_layers);
@@ -208,23 +210,38 @@ static int open_section(struct merge *m, const char *section, unsigned line)
 	return m->section ? 0 : unknown_section(m, section, line);
 }
 
+/* The kind that "drvier:mlx5_core" means, "driver:"; NULL: it is one, or none is near. */
+static const char *match_meant(const char *value)
+{
+	static const char *const kinds[] = { "pci:", "id:", "driver:", "netdev:", "ibdev:" };
+	char kind[16];
+	struct nearest nearest = { .word = kind };
+
+	snprintf(kind, sizeof(kind), "%.*s:", (int)strcspn(value, ": \t="), value);
+	for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
+		nearest_offer(&nearest, kinds[i]);
+	return nearest.distance > 0 ? nearest.best : NULL;
+}
+
 static int set(struct merge *m, const struct setting *s, const char *value, unsigned line)
 {
 	struct said *said = &m->layers[m->layer].said[s - settings];
 	const bool is_again = said->file == m->file;
+	const char *meant = streq(s->name, "Match") ? match_meant(value) : NULL;
 	char buf[QUOTED_LEN];
 	int r;
 
 	if (is_again && !setting_is_list(s))
-		return malformed(m, line,
-				 "%s=%s: set in line %u already: accepted: each key once in a "
-				 "section of a file",
-				 s->name, config_quoted(value, buf), said->line);
+		return malformed(
+			m, line,
+			"%s=%s: set in line %u already: use each key once in a section of a file",
+			s->name, config_quoted(value, buf), said->line);
 
 	r = *value ? setting_check(s, value) : 0;
 	if (r == -EINVAL)
-		return malformed(m, line, "%s=%s: accepted: %s", s->name, config_quoted(value, buf),
-				 s->accepted);
+		return malformed(m, line, "%s=%s is not valid: %s%s%suse %s", s->name,
+				 config_quoted(value, buf), meant ? "did you mean " : "",
+				 meant ? meant : "", meant ? "? " : "", s->accepted);
 	if (r < 0)
 		return r;
 
@@ -322,22 +339,23 @@ static int check_count(const struct merge *m, size_t layer, struct device_config
 		put_way_out(m, mode, count, d->name, way_out, sizeof(way_out));
 	if (d->mode == VF_MODE_SHARED_MULTI && !count)
 		return malformed_at(m, mode,
-				    "VirtualFunctions=shared-multi without Count= in [Device %s]: "
-				    "accepted: with Count=, %s",
+				    "VirtualFunctions=shared-multi without Count= in [Device %s] "
+				    "is not valid: add Count=, %s",
 				    d->name, c->accepted);
 
 	if (d->mode == VF_MODE_SHARED && count && d->count != 1)
-		return malformed_at(m, later(mode, count),
-				    "Count=%s with VirtualFunctions=shared in [Device %s]: "
-				    "accepted: Count=1 or none, or VirtualFunctions=shared-multi%s",
-				    count->text, d->name, way_out);
+		return malformed_at(
+			m, later(mode, count),
+			"Count=%s with VirtualFunctions=shared in [Device %s] is not valid: use "
+			"Count=1 or none, or VirtualFunctions=shared-multi%s",
+			count->text, d->name, way_out);
 
 	if (d->mode == VF_MODE_EXCLUSIVE && count) {
 		if (!is_general(m, count) || is_general(m, mode))
 			return malformed_at(
 				m, later(mode, count),
-				"Count=%s with VirtualFunctions=exclusive in [Device %s]: "
-				"accepted: no Count=, for exclusive means no VFs%s",
+				"Count=%s with VirtualFunctions=exclusive in [Device %s] is not "
+				"valid: use no Count=, for exclusive means no VFs%s",
 				count->text, d->name, way_out);
 		d->count = COUNT_UNSET;
 	}
@@ -345,10 +363,11 @@ static int check_count(const struct merge *m, size_t layer, struct device_config
 	/* Count= of [Device] is for those sections that have a use for it. */
 	if (d->mode == VF_MODE_KEEP && count) {
 		if (!is_general(m, count) || (mode && is_general(m, mode)))
-			return malformed_at(m, later(count, mode),
-					    "Count=%s with VirtualFunctions=keep%s in [Device %s]: "
-					    "accepted: no Count=, or VirtualFunctions=shared-multi",
-					    count->text, mode ? "" : ", the default,", d->name);
+			return malformed_at(
+				m, later(count, mode),
+				"Count=%s with VirtualFunctions=keep%s in [Device %s] is not "
+				"valid: use no Count=, or VirtualFunctions=shared-multi",
+				count->text, mode ? "" : ", the default,", d->name);
 		d->count = COUNT_UNSET;
 	}
 
@@ -366,11 +385,11 @@ static int check_netns(const struct merge *m, const struct config *c)
 		return 0;
 
 	at = later(mode, type);
-	return config_errors_add(m->errors, false, at->file, at->line,
-				 "NetnsMode=exclusive with Type=%s: accepted: "
-				 "NetnsMode=shared or keep, for pods in other network namespaces "
-				 "cannot use the devices of this one",
-				 plugin_type_name(c->plugin.type));
+	return config_errors_add(
+		m->errors, false, at->file, at->line,
+		"NetnsMode=exclusive with Type=%s is not valid: use NetnsMode=shared or keep, for "
+		"pods in other network namespaces cannot use the devices of this one",
+		plugin_type_name(c->plugin.type));
 }
 
 static int check_manifest(const struct merge *m, const struct config *c)
@@ -380,16 +399,15 @@ static int check_manifest(const struct merge *m, const struct config *c)
 	if (!*c->plugin.manifest || !at)
 		return 0;
 	if (!*c->plugin.image)
-		return malformed_at(
-			m, at,
-			"Manifest=%s without Image=: accepted: with Image=, the image of "
-			"the device plugin",
-			c->plugin.manifest);
+		return malformed_at(m, at,
+				    "Manifest=%s without Image= is not valid: add Image=, the "
+				    "image of the device plugin",
+				    c->plugin.manifest);
 	if (c->plugin.type != PLUGIN_NONE && !plugin_has_file(c->plugin.type))
 		return malformed_at(m,
 				    later(at, said_of(m, 0, setting_find("DevicePlugin", "Type"))),
-				    "Manifest=%s with Type=%s: accepted: another Type=, for a DRA "
-				    "driver needs the API server and is no static pod",
+				    "Manifest=%s with Type=%s is not valid: use another Type=, for "
+				    "a DRA driver needs the API server and is no static pod",
 				    c->plugin.manifest, plugin_type_name(c->plugin.type));
 	return 0;
 }
@@ -403,8 +421,8 @@ static int check_dscp(const struct merge *m, const struct config *c)
 	if (!*c->qos.dscp || c->qos.trust == TRUST_MODE_DSCP)
 		return 0;
 	return malformed_at(m, later(map, mode),
-			    "DSCP=%s with TrustMode=%s: accepted: with TrustMode=dscp, for a card "
-			    "with such a map trusts it",
+			    "DSCP=%s with TrustMode=%s is not valid: use TrustMode=dscp, for a "
+			    "card with such a map trusts it",
 			    map->text, trust_mode_name(c->qos.trust));
 }
 
@@ -459,11 +477,11 @@ static int check_equal_name(const struct merge *m, const struct config *c, size_
 		at = said_resource(m, layer);
 		if (i == 0 && said_resource(m, 0))
 			at = later(at, said_resource(m, 0));
-		return malformed_at(m, at,
-				    "Resource=%s and Resource=%s with Type=rdma-shared: accepted: "
-				    "names that differ behind the \"/\", for the plugin compares "
-				    "those alone",
-				    other, resource);
+		return malformed_at(
+			m, at,
+			"Resource=%s and Resource=%s with Type=rdma-shared are not valid: use "
+			"names that differ behind the \"/\", for the plugin compares those alone",
+			other, resource);
 	}
 	return 0;
 }
@@ -482,8 +500,8 @@ static int check_resources(const struct merge *m, const struct config *c)
 		problem = resource_problem(c->plugin.type, resource_of(c, i));
 		if (problem)
 			r = malformed_at(m, later(said, type),
-					 "Resource=%s with Type=%s: accepted: %s", said->text,
-					 plugin_type_name(c->plugin.type), problem);
+					 "Resource=%s with Type=%s is not valid: use %s",
+					 said->text, plugin_type_name(c->plugin.type), problem);
 		else if (i > 0 && c->plugin.type == PLUGIN_RDMA_SHARED)
 			r = check_equal_name(m, c, i);
 	}
@@ -519,8 +537,8 @@ static int check_ipv6(const struct merge *m, size_t layer, const struct config *
 	if (c->route.ipv6 != IPV6_RA || !is_about_erdma(d->match))
 		return 0;
 	return malformed_at(m, later(ipv6, match),
-			    "IPv6=ra with the eRDMA NICs of [Device %s]: accepted: IPv6=no, for "
-			    "the network of eRDMA has no IPv6",
+			    "IPv6=ra with the eRDMA NICs of [Device %s] is not valid: use IPv6=no, "
+			    "for the network of eRDMA has no IPv6",
 			    d->name);
 }
 
@@ -532,14 +550,14 @@ static int check_address(const struct merge *m, size_t layer, const struct devic
 
 	if (address && is_general(m, address))
 		return malformed_at(m, address,
-				    "StaticAddress= in [Device]: accepted: in the section of the "
-				    "one NIC that has it");
+				    "StaticAddress= in [Device] is not valid: use the section of "
+				    "the one NIC that has it");
 	if (!gateway)
 		return 0;
 	if (!address)
 		return malformed_at(m, gateway,
-				    "Gateway= without StaticAddress= in [Device %s]: accepted: "
-				    "with it",
+				    "Gateway= without StaticAddress= in [Device %s] is not valid: "
+				    "add StaticAddress=",
 				    d->name);
 	/* The gateway of IPv6 is mostly known by its link-local address. */
 	if (d->gateway.family != d->address.family ||
@@ -547,8 +565,8 @@ static int check_address(const struct merge *m, size_t layer, const struct devic
 	     !ip_is_in_prefix(d->gateway.bytes, d->address.bytes, d->address.prefix_len)) ||
 	    memcmp(d->gateway.bytes, d->address.bytes, sizeof(d->gateway.bytes)) == 0)
 		return malformed_at(m, later(address, gateway),
-				    "Gateway=%s with StaticAddress=%s: accepted: another address "
-				    "inside its prefix",
+				    "Gateway=%s with StaticAddress=%s is not valid: use another "
+				    "address inside its prefix",
 				    gateway->text, address->text);
 	return 0;
 }
@@ -560,10 +578,9 @@ static int check_is_meant(const struct merge *m)
 	if (!match || m->n_layers > 1)
 		return 0;
 
-	return config_errors_add(
-		m->errors, false, match->file, match->line,
-		"Match= in [Device], which has only defaults for others: accepted: "
-		"a section with a name, for example [Device nic]");
+	return config_errors_add(m->errors, false, match->file, match->line,
+				 "Match= in [Device], which has only defaults for others, is not "
+				 "valid: use a section with a name, for example [Device nic]");
 }
 
 static int build(const struct merge *m, struct config *c)

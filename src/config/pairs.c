@@ -80,11 +80,10 @@ static int on_key(void *userdata, const char *section, const char *name, const c
 	if (before && is_list(section, name))
 		return setting_append(&before->value, value);
 	if (before)
-		return config_errors_add(
-			parser->errors, false, parser->file, line,
-			"%s= in [%s] is set in line %u already: accepted: each key "
-			"once in a section of a file",
-			name, section, before->line);
+		return config_errors_add(parser->errors, false, parser->file, line,
+					 "%s= in [%s] is set in line %u already: use each key once "
+					 "in a section of a file",
+					 name, section, before->line);
 	return add(parser->pairs, section, name, value, line);
 }
 

@@ -12,7 +12,6 @@ struct config_reader {
 	size_t n_rest;
 	unsigned line;                 /* that was read last, from 1 */
 	char text[LINE_MAX_BYTES + 1]; /* of it, without blanks at its beginning */
-	bool is_awaited;               /* inih has not called back for it yet */
 	bool is_skipping; /* a malformed header was reported: the keys below it are skipped */
 
 	struct config_errors *errors;
@@ -77,7 +76,7 @@ static bool has_comment(const char *s)
 }
 
 /* The next line to rd->text, without its end; false: there is none, or it was refused. */
-static bool take_line(struct config_reader *rd, size_t max)
+static bool take_line(struct config_reader *rd)
 {
 	const char *s = rd->rest, *end = memchr(s, '\n', rd->n_rest);
 	size_t n = end ? (size_t)(end - s) : rd->n_rest;
@@ -87,10 +86,13 @@ static bool take_line(struct config_reader *rd, size_t max)
 	rd->line++;
 	n -= n > 0 && s[n - 1] == '\r';
 
-	if (n > max)
-		return malformed(rd, "a line of %zu bytes: accepted: at most %zu bytes", n, max);
+	if (n > LINE_MAX_BYTES)
+		return malformed(rd,
+				 "a line of %zu bytes: use at most %d, and several lines for a key "
+				 "that takes a list",
+				 n, LINE_MAX_BYTES);
 	if (memchr(s, '\0', n))
-		return malformed(rd, "a NUL byte: accepted: text in UTF-8");
+		return malformed(rd, "a NUL byte is not valid: use text in UTF-8");
 	memcpy(rd->text, s, n);
 	rd->text[n] = '\0';
 	memmove(rd->text, rd->text + strspn(rd->text, BLANKS), n + 1 - strspn(rd->text, BLANKS));
@@ -104,18 +106,18 @@ static bool check_line(struct config_reader *rd)
 	char buf[QUOTED_LEN];
 
 	if (!config_is_utf8(rd->text, n))
-		return malformed(rd, "invalid UTF-8: accepted: text in UTF-8");
+		return malformed(rd, "invalid UTF-8: use text in UTF-8");
 	if (has_control(rd->text))
-		return malformed(rd, "a control character: accepted: text in UTF-8");
+		return malformed(rd, "a control character is not valid: use text in UTF-8");
 	if (rd->text[n - 1] == '\\')
 		return malformed(rd,
-				 "%s: accepted: no backslash at the end, for lines are not "
+				 "%s is not valid: use no backslash at the end, for lines are not "
 				 "continued; a key that takes a list may be repeated",
 				 config_quoted(rd->text, buf));
 	if (has_comment(rd->text))
 		return malformed(rd,
-				 "%s: accepted: no \" ;\" in a line, for it would begin a comment; "
-				 "comments have lines of their own",
+				 "%s is not valid: use no \" ;\" in a line, for it would begin a "
+				 "comment; comments have lines of their own",
 				 config_quoted(rd->text, buf));
 	return true;
 }
@@ -129,19 +131,18 @@ static bool begin_section(struct config_reader *rd)
 	end = rd->text + strlen(rd->text) - 1;
 	rd->is_skipping = true;
 	if (*end != ']')
-		return malformed(
-			rd,
-			"%s: accepted: a section as [SECTION] or [SECTION NAME], alone in its line",
-			config_quoted(rd->text, buf));
+		return malformed(rd,
+				 "%s is not valid: use a section as [SECTION] or [SECTION NAME], "
+				 "alone in its line",
+				 config_quoted(rd->text, buf));
 
 	*end = '\0';
 	name = reader_squeeze(rd->text + 1);
 	if (!*name || strpbrk(name, ":;[]") || strlen(name) > NAME_MAX_LEN)
-		return malformed(
-			rd,
-			"[%s]: accepted: the name of a section, at most %d bytes without brackets, "
-			"colons and semicolons",
-			config_quoted(name, buf), NAME_MAX_LEN);
+		return malformed(rd,
+				 "[%s] is not valid: use the name of a section, at most %d bytes "
+				 "without brackets, colons and semicolons",
+				 config_quoted(name, buf), NAME_MAX_LEN);
 
 	rd->is_skipping = false;
 	note(rd, rd->on_key(rd->userdata, name, NULL, NULL, rd->line));
@@ -149,35 +150,36 @@ static bool begin_section(struct config_reader *rd)
 	return true;
 }
 
-/* inih found no key in the last line. */
-static void check_awaited(struct config_reader *rd)
+/* Is it "KEY=VALUE"? */
+static bool check_key(struct config_reader *rd)
 {
+	const char *equals = strchr(rd->text, '=');
 	char buf[QUOTED_LEN];
 
-	if (rd->is_awaited && rd->result == 0)
-		malformed(
-			rd,
-			"%s: accepted: KEY=VALUE, [SECTION], or a comment that begins with # or ;",
-			config_quoted(strip(rd->text), buf));
-	rd->is_awaited = false;
+	if (equals && equals > rd->text)
+		return true;
+	return malformed(
+		rd,
+		"%s: no %s in this line: use KEY=VALUE, [SECTION], or a comment that begins with "
+		"# or ;",
+		config_quoted(strip(rd->text), buf), equals ? "key" : "=");
 }
 
-/* The reader of ini_parse_stream(), as fgets(3). */
+/* The reader of ini_parse_stream(), as fgets(3). Of a key, inih gets "k=": on_ini() has the line.
+ */
 static char *on_line(char *buf, int size, void *userdata)
 {
 	struct config_reader *rd = userdata;
 
-	check_awaited(rd);
 	while (rd->result == 0 && rd->n_rest > 0) {
-		if (!take_line(rd, MIN((size_t)size - 2, LINE_MAX_BYTES)))
+		if (!take_line(rd))
 			continue;
 		if (!*rd->text || strchr("#;", *rd->text) || !check_line(rd))
 			continue;
-		if (*rd->text == '[' ? !begin_section(rd) : rd->is_skipping)
+		if (*rd->text == '[' ? !begin_section(rd) : rd->is_skipping || !check_key(rd))
 			continue;
 
-		rd->is_awaited = *rd->text != '[';
-		snprintf(buf, (size_t)size, "%s\n", rd->text);
+		snprintf(buf, (size_t)size, "%s\n", *rd->text == '[' ? rd->text : "k=");
 		return buf;
 	}
 
@@ -185,24 +187,25 @@ static char *on_line(char *buf, int size, void *userdata)
 }
 
 /* The handler of ini_parse_stream(); some builds of inih call it for sections, without a name. */
-static int on_ini(void *userdata, const char *section, const char *name, const char *value)
+static int on_ini(void *userdata, const char *section, const char *name, const char *value _unused_)
 {
 	struct config_reader *rd = userdata;
-	char buf[QUOTED_LEN];
+	char buf[QUOTED_LEN], *equals = strchr(rd->text, '=');
 
 	if (!name || !*name || rd->result < 0)
 		return 1;
 
-	rd->is_awaited = false;
 	if (*section) {
-		note(rd, rd->on_key(rd->userdata, section, name, value, rd->line));
+		*equals = '\0';
+		note(rd, rd->on_key(rd->userdata, section, strip(rd->text), strip(equals + 1),
+				    rd->line));
 		return 1;
 	}
 
 	rd->is_skipping = true; /* once is enough */
 	malformed(rd,
-		  "%s: text before the first section: accepted: a line with a section first, for "
-		  "example [Device]",
+		  "%s: text before the first section: use a line with a section first, for example "
+		  "[Device]",
 		  config_quoted(strip(rd->text), buf));
 	return 1;
 }
@@ -223,7 +226,6 @@ int reader_parse(const char *file, const char *data, size_t size, struct config_
 	int r;
 
 	r = ini_parse_stream(on_line, &rd, on_ini, &rd);
-	check_awaited(&rd);
 	if (r == -2) /* of its line buffer */
 		return -ENOMEM;
 

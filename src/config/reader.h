@@ -2,19 +2,19 @@
 /*
  * Reader: the bytes of one file to sections, keys and values, with the lines they stand in.
  *
- * It knows no setting. inih parses, and names and values are those of its callback. It asks a
- * function of this module for lines, which counts them, hands over sections itself (inih does not
- * report one without keys), and refuses each line that inih would silently misread or drop a
- * part of:
+ * It knows no setting. inih follows the sections. It asks a function of this module for lines,
+ * which counts them and hands over sections itself (inih does not report one without keys). Names
+ * and values are of the line itself: the buffers of inih, of 200 and 50 bytes, would cut them.
+ * Refused is
  *
- * - one that does not fit into inih's buffer, 200 bytes with the end of the line (INI_MAX_LINE);
- * - one with ";" behind a blank, where inih ends the value;
+ * - a line of more than LINE_MAX_BYTES;
+ * - one with ";" behind a blank, where inih would end the value;
  * - one that ends in a backslash: lines are not continued. Nor does inih see indented lines, which
  * it would take for more of the value before: blanks at the beginning of a line are removed;
  * - a section whose name is over 49 bytes (MAX_SECTION), or which is not alone in its line.
  *
  * Syntax: "#" or ";" begin a comment at the beginning of a line only; blanks around names and
- * values mean nothing; quotes are not special; ":" does as well as "=". A byte order mark and CRLF
+ * values mean nothing; quotes are not special; ":" is a letter. A byte order mark and CRLF
  * are accepted.
  *
  * Malformed are also a NUL byte; outside of comments invalid UTF-8 and control characters but tab;
@@ -27,8 +27,7 @@
 
 #include "config-errors.h"
 
-#define LINE_MAX_BYTES                                                                             \
-	198 /* without its end, for which inih's buffer has two bytes: "\n" and NUL */
+#define LINE_MAX_BYTES 4096 /* without its end */
 
 /**
  * reader_parse() - report the sections and keys of one file in their order

@@ -538,7 +538,7 @@ const struct setting settings[N_SETTINGS] = {
 	  0, _VF_MODE_N - 1, "keep", "keep, exclusive, shared or shared-multi",
 	  "No VFs (exclusive), one on each NIC (shared), Count= on each NIC (shared-multi)" },
 	{ "Device", "Count", DEVICE(uint32_t, count), &type_count,
-	  1, 65535, "", "a number from 1 to 65535, or \"max\"",
+	  1, 65535, "", "a number from 1 to 65535, or max",
 	  "VFs on each NIC with VirtualFunctions=shared-multi; max: as many as the NIC supports" },
 	{ "Device", "MTU", DEVICE(uint32_t, mtu), &type_mtu,
 	  68, 65535, "0", "a number of bytes from 68 to 65535, or 0 to keep it",
