@@ -19,6 +19,7 @@
 #include "os/manager.h"
 #include "os/metadata-ask.h"
 #include "os/program-path.h"
+#include "os/terminal.h"
 #include "output/actions.h"
 #include "output/health-output.h"
 #include "plan/preset-plan.h"
@@ -89,6 +90,17 @@ static int session_open(const struct command *cmd, struct session *ret)
 static int print(const char *text)
 {
 	return standard_print(text) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Prints a text for people, or a document as it is. Return: an exit code. */
+static int print_as(const char *text, bool is_document)
+{
+	const struct screen screen = terminal_screen();
+	_cleanup_(freep) char *fitted = NULL;
+
+	if (is_document)
+		return print(text);
+	return screen_fit(&screen, text, &fitted) < 0 ? EXIT_FAILURE : print(fitted);
 }
 
 /* This process becomes KUBELET_PROGRAM. Return: the exit code when it cannot. */
@@ -297,7 +309,7 @@ int command_explain(const struct command *cmd)
 	    inspect_explain(&s.os, &s.config, cmd->argument, cmd->is_json, &text) < 0)
 		return EXIT_FAILURE;
 	status_tell_denied(&s.denied);
-	return print(text);
+	return print_as(text, cmd->is_json);
 }
 
 int command_manifest(const struct command *cmd)
@@ -341,7 +353,7 @@ int command_check(const struct command *cmd)
 	if (r >= 0 && !cmd->is_json && !cmd->with_pod &&
 	    print("The configuration is valid.\n") != EXIT_SUCCESS)
 		return EXIT_FAILURE;
-	if (text && print(text) != EXIT_SUCCESS)
+	if (text && print_as(text, cmd->is_json || cmd->with_pod) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
 	if (impossible)
 		log_error("%s", impossible);
@@ -359,11 +371,9 @@ static void tell_reboot(const struct plan *p)
 
 	for (size_t i = 0; i < p->n_actions; i++)
 		n += p->actions[i].class == CLASS_NEEDS_REBOOT;
-	if (p->n_actions == 0)
-		log_info("There is nothing to change on the node");
-	else if (n > 0)
+	if (n > 0)
 		log_info("A reboot is needed for %zu of these %zu", n, p->n_actions);
-	else
+	else if (p->n_actions > 0)
 		log_info("No reboot is needed");
 }
 
@@ -418,7 +428,7 @@ static int tell_plan(const struct command *cmd, struct os *d, const struct confi
 
 	if (p.n_actions > 0)
 		log_info("A restart would do this:");
-	r = print(text);
+	r = print_as(text, cmd->is_json);
 	tell_reboot(&p);
 	return r;
 }
@@ -537,7 +547,7 @@ int command_plan(const struct command *cmd)
 	if (!cmd->config && !cmd->preset && loop_add_config_changed(&s.config, &memory, &p) < 0)
 		return EXIT_FAILURE;
 	r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
-	if (r < 0 || print(text) != EXIT_SUCCESS)
+	if (r < 0 || print_as(text, cmd->is_json) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
 	status_tell_denied(&s.denied);
 	return p.n_actions > 0 ? EXIT_CODE_CHANGES : EXIT_SUCCESS;
@@ -775,8 +785,9 @@ int command_verify(const struct command *cmd)
 		return EXIT_FAILURE;
 	}
 	status_tell_denied(&s.denied);
-	return print(text) != EXIT_SUCCESS || r > 0 || s.config.is_invalid ? EXIT_FAILURE
-									   : EXIT_SUCCESS;
+	return print_as(text, cmd->is_json) != EXIT_SUCCESS || r > 0 || s.config.is_invalid
+		       ? EXIT_FAILURE
+		       : EXIT_SUCCESS;
 }
 
 struct waiting {

@@ -7,13 +7,13 @@
 #include "loop.h"
 #include "model/paths.h"
 #include "os/manager.h"
+#include "os/terminal.h"
 #include "output/state.h"
 #include "output/tree.h"
 #include "wait.h"
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 
 #define UNIT             "rdma-provision.service"
@@ -40,20 +40,11 @@ static bool is_active(const char *word)
 	return ANY(w, words, ELEMENTSOF(words), streq(word, *w));
 }
 
-static int terminal_width(void)
-{
-	struct winsize size = {};
-
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_col;
-}
-
 static int draw(const char *state, char **ret)
 {
-	const bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"); /* no-color.org */
+	const struct screen screen = terminal_screen();
 
-	return output_tree(state, colour, terminal_width(), ret);
+	return output_tree(state, &screen, ret);
 }
 
 static int read_file(const struct fs *fs, char **ret)

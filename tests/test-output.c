@@ -308,7 +308,7 @@ static void plan_text_does_not_move_the_cursor(_unused_ void **state)
 	_cleanup_(freep) char *text = NULL;
 
 	assert_int_equal(output_actions_text(&p, &text), 0);
-	assert_non_null(strstr(text, "port 1 is ?[2J?M\xc3\xbc?\x9b?. "));
+	assert_non_null(strstr(text, "port 1 is ?[2J?M\xc3\xbc?\x9b?\n"));
 }
 
 static void plan_text_is_one_line_for_each_action(_unused_ void **state)
@@ -331,12 +331,16 @@ static void plan_text_is_one_line_for_each_action(_unused_ void **state)
 	}
 
 	snprintf(line, sizeof(line),
-		 "0000:c1:00.0: set-num-vfs 4 -> 2: needs-reboot (vf-in-use): %s: ens2v1 is in "
-		 "another "
-		 "namespace. %s\n"
-		 "0000:c1:00.0: wait: waiting (port-down): %s. %s\n"
+		 "0000:c1:00.0: set-num-vfs 4 -> 2: needs-reboot (vf-in-use)\n"
+		 "  %s: ens2v1 is in another namespace\n"
+		 "  → %s\n"
+		 "0000:c1:00.0: wait: waiting (port-down)\n"
+		 "  %s\n"
+		 "  → %s\n"
 		 "0000:41:00.0: set-mtu 1500 -> 4200 (ens1.5)\n"
-		 "Then identity, driver and link of 0000:41:00.0 VF 0-3\n",
+		 "Then identity, driver and link of 0000:41:00.0 VF 0-3\n"
+		 "\n"
+		 "6 changes now, 4 VFs later, 1 waits, 1 needs a reboot\n",
 		 reason_meaning(REASON_VF_IN_USE), reason_advice(REASON_VF_IN_USE),
 		 reason_meaning(REASON_PORT_DOWN), reason_advice(REASON_PORT_DOWN));
 	assert_string_equal(rest, line);
@@ -394,8 +398,15 @@ static void plan_text_ends_with_hints(_unused_ void **state)
 	assert_int_equal(plan_add_hint(&p, REASON_GPU_SHARED_MULTI, "", "GPU 0000:90:00.0"), 0);
 	assert_int_equal(plan_add_hint(&p, REASON_AUTOPROBE_OFF, "0000:41:00.0", NULL), 0);
 	snprintf(expected, sizeof(expected),
-		 "node: hint (gpu-shared-multi): %s: GPU 0000:90:00.0. %s\n"
-		 "0000:41:00.0: hint (autoprobe-off): %s. %s\n",
+		 "Hints:\n"
+		 "node: gpu-shared-multi\n"
+		 "  %s: GPU 0000:90:00.0\n"
+		 "  → %s\n"
+		 "0000:41:00.0: autoprobe-off\n"
+		 "  %s\n"
+		 "  → %s\n"
+		 "\n"
+		 "Nothing to change on the node\n",
 		 reason_meaning(REASON_GPU_SHARED_MULTI), reason_advice(REASON_GPU_SHARED_MULTI),
 		 reason_meaning(REASON_AUTOPROBE_OFF), reason_advice(REASON_AUTOPROBE_OFF));
 	assert_int_equal(output_actions_text(&p, &text), 0);
@@ -420,19 +431,28 @@ static void neighbours_of_one_reason_share_their_advice(_unused_ void **state)
 		snprintf(target, sizeof(target), "0000:41:00.%zu", i);
 		assert_int_equal(plan_add_hint(&p, REASON_AUTOPROBE_OFF, target, "by hand"), 0);
 	}
-	snprintf(
-		expected, sizeof(expected),
-		"0000:41:00.0, 0000:41:00.1, 0000:41:00.2, 0000:41:00.3: wait: waiting "
-		"(port-down): %s. %s\n"
-		"  0000:41:00.2: state DOWN\n"
-		"  0000:41:00.3: state INIT\n"
-		"0000:41:00.0, 0000:41:00.1, 0000:41:00.2, 0000:41:00.3: hint (smc-iwarp): %s. %s\n"
-		"  0000:41:00.2: state DOWN\n"
-		"  0000:41:00.3: state INIT\n"
-		"0000:41:00.0, 0000:41:00.1: hint (autoprobe-off): %s: by hand. %s\n",
-		reason_meaning(REASON_PORT_DOWN), reason_advice(REASON_PORT_DOWN),
-		reason_meaning(REASON_SMC_IWARP), reason_advice(REASON_SMC_IWARP),
-		reason_meaning(REASON_AUTOPROBE_OFF), reason_advice(REASON_AUTOPROBE_OFF));
+	snprintf(expected, sizeof(expected),
+		 "0000:41:00.0, 0000:41:00.1, 0000:41:00.2, 0000:41:00.3: wait: waiting "
+		 "(port-down)\n"
+		 "  %s\n"
+		 "  0000:41:00.2: state DOWN\n"
+		 "  0000:41:00.3: state INIT\n"
+		 "  → %s\n"
+		 "\n"
+		 "Hints:\n"
+		 "0000:41:00.0, 0000:41:00.1, 0000:41:00.2, 0000:41:00.3: smc-iwarp\n"
+		 "  %s\n"
+		 "  0000:41:00.2: state DOWN\n"
+		 "  0000:41:00.3: state INIT\n"
+		 "  → %s\n"
+		 "0000:41:00.0, 0000:41:00.1: autoprobe-off\n"
+		 "  %s: by hand\n"
+		 "  → %s\n"
+		 "\n"
+		 "0 changes now, 4 wait\n",
+		 reason_meaning(REASON_PORT_DOWN), reason_advice(REASON_PORT_DOWN),
+		 reason_meaning(REASON_SMC_IWARP), reason_advice(REASON_SMC_IWARP),
+		 reason_meaning(REASON_AUTOPROBE_OFF), reason_advice(REASON_AUTOPROBE_OFF));
 	assert_int_equal(output_actions_text(&p, &text), 0);
 	assert_string_equal(text, expected);
 }
@@ -481,7 +501,7 @@ static void the_tree_counts_nics_where_a_bond_has_two(_unused_ void **state)
 	make_machine(&m);
 	lose(&m.devices[3], REASON_PORT_OF_LAG);
 	assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &json), 0);
-	assert_int_equal(output_tree(json, false, 100, &text), 0);
+	assert_int_equal(output_tree(json, &(struct screen){ .width = 100 }, &text), 0);
 	assert_non_null(strstr(text, ": 2 NICs, 2 of 3 devices usable, "));
 }
 
@@ -513,7 +533,7 @@ static void plan_json_has_numbers_where_the_verb_counts(_unused_ void **state)
 	}
 }
 
-static void an_empty_plan_is_an_empty_list_and_no_line(_unused_ void **state)
+static void an_empty_plan_is_an_empty_list_and_says_so(_unused_ void **state)
 {
 	_cleanup_(freep) char *json = NULL, *text = NULL;
 	struct plan p = {};
@@ -521,7 +541,7 @@ static void an_empty_plan_is_an_empty_list_and_no_line(_unused_ void **state)
 	assert_int_equal(output_actions_json(&p, &json), 0);
 	assert_string_equal(json, "{\"actions\":[],\n\"needs\":[]}\n");
 	assert_int_equal(output_actions_text(&p, &text), 0);
-	assert_string_equal(text, "");
+	assert_string_equal(text, "Nothing to change on the node\n");
 }
 
 static void odd_text_never_spoils_a_document(_unused_ void **state)
@@ -1192,7 +1212,10 @@ static void every_cut_of_a_state_is_refused(_unused_ void **state)
 
 		text[n] = '\0';
 		assert_int_equal(take_texts(text, "{}", BOOT, &next), -EINVAL);
-		assert_int_equal(output_tree(text, true, 80, &tree), -EINVAL);
+		assert_int_equal(output_tree(text,
+					     &(struct screen){ .width = 80, .has_colour = true },
+					     &tree),
+				 -EINVAL);
 	}
 }
 
@@ -1215,8 +1238,9 @@ static void tree_is_read_in_ten_seconds(_unused_ void **state)
 		"/run/rdma-provision/device-plugin/config.json not written\n"
 		"               rdma/hca: 1000, each with 2 devices\n"
 		"Kubelet        topology policy best-effort, CPU policy none, "
-		"/var/lib/kubelet/config.yaml:7, ours "
-		"since 2026-01-31T08:00:00Z, at its next start, no NUMA hints from the device "
+		"/var/lib/kubelet/config.yaml:7, ours\n"
+		"               since 2026-01-31T08:00:00Z, at its next start, no NUMA hints from "
+		"the device "
 		"plugin\n"
 		"\n"
 		"0000:c1:00.0  no-ibdev\n"
@@ -1237,7 +1261,7 @@ static void tree_is_read_in_ten_seconds(_unused_ void **state)
 	SET(m.node.kubelet.values[0].text, "best-effort");
 	SET(m.node.kubelet.values[0].path, "/var/lib/kubelet/config.yaml");
 	assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &json), 0);
-	assert_int_equal(output_tree(json, false, 100, &text), 0);
+	assert_int_equal(output_tree(json, &(struct screen){ .width = 100 }, &text), 0);
 	assert_memory_equal(text, expected, MIN(strlen(text), strlen(expected)));
 	assert_true(strlen(text) > strlen(expected));
 	assert_true(is_prefix(text + strlen(expected), "  → "));
@@ -1267,7 +1291,8 @@ static void tree_rows_and_sentences_fit_the_width(_unused_ void **state)
 		for (size_t d = 1; d < 4; d++)
 			lose(&m.devices[d], (enum reason)(REASON_VERBS_FAILED + d));
 		assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &json), 0);
-		assert_int_equal(output_tree(json, false, widths[i], &text), 0);
+		assert_int_equal(output_tree(json, &(struct screen){ .width = widths[i] }, &text),
+				 0);
 		for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
 			const size_t n = strcspn(line, "\n");
 
@@ -1286,31 +1311,32 @@ static void colour_and_control_characters_come_from_us_only(_unused_ void **stat
 		"\"reasons\":[{\"code\":\"c\\r\",\"advice\":5}],\"plugin\":[]}";
 	_cleanup_(freep) char *plain = NULL, *coloured = NULL;
 
-	assert_int_equal(output_tree(json, false, 80, &plain), 0);
+	assert_int_equal(output_tree(json, &(struct screen){ .width = 80 }, &plain), 0);
 	assert_null(strchr(plain, '\033'));
 	assert_null(strchr(plain, '\r'));
 	assert_null(strstr(plain, "\xc2\x9b"));
 	assert_non_null(strstr(plain, "?[2Jready"));
 
-	assert_int_equal(output_tree(json, true, 80, &coloured), 0);
+	assert_int_equal(
+		output_tree(json, &(struct screen){ .width = 80, .has_colour = true }, &coloured),
+		0);
 	assert_non_null(strstr(coloured, "\033[32m"));
 	assert_null(strstr(coloured, "\033[2J"));
 }
 
 static void a_configuration_is_valid_or_its_problems_are_listed(_unused_ void **state)
 {
-	static const char *const problems[] = { "/etc/x:2: Count=8 VFs: accepted: a number",
+	static const char *const problems[] = { "/etc/x:2: Count=8 VFs is not valid: use a number",
 						"b\xff" };
 	static const struct {
 		size_t n_problems;
 		const char *expected;
 	} cases[] = {
 		{ 0, "{\"valid\": true, \"problems\": []}" },
-		{ 1, "{\"valid\": false, \"problems\": [\"/etc/x:2: Count=8 VFs: accepted: a "
-		     "number\"]}" },
-		{ 2, "{\"valid\": false, \"problems\": [\"/etc/x:2: Count=8 VFs: accepted: a "
-		     "number\", "
-		     "\"b?\"]}" },
+		{ 1, "{\"valid\": false, \"problems\": [\"/etc/x:2: Count=8 VFs is not valid: use "
+		     "a number\"]}" },
+		{ 2, "{\"valid\": false, \"problems\": [\"/etc/x:2: Count=8 VFs is not valid: use "
+		     "a number\", \"b?\"]}" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -1409,7 +1435,7 @@ int main(void)
 		cmocka_unit_test(plan_json_has_numbers_where_the_verb_counts),
 		cmocka_unit_test(an_action_with_advice_of_its_own_tells_that),
 		cmocka_unit_test(what_a_process_kept_from_being_done_is_remembered_as_failed),
-		cmocka_unit_test(an_empty_plan_is_an_empty_list_and_no_line),
+		cmocka_unit_test(an_empty_plan_is_an_empty_list_and_says_so),
 		cmocka_unit_test(odd_text_never_spoils_a_document),
 		cmocka_unit_test(state_has_every_fact_in_its_place),
 		cmocka_unit_test(plugin_is_written_when_the_file_is_what_it_should_be),

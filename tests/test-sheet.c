@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../src/base/screen.h"
 #include "../src/output/sheet.h"
 
 static const char document[] =
@@ -78,9 +79,44 @@ static void a_label_stands_before_its_first_line(_unused_ void **state)
 				  " Last  a?b?\n       1, 8\n");
 }
 
+static void lines_are_folded_behind_their_labels_and_arrows(_unused_ void **state)
+{
+	static const struct {
+		int width;
+		const char *text, *expected;
+	} cases[] = {
+		{ 0, "one two three four\n", "one two three four\n" },
+		{ 10, "one two three four\n\nfive", "one two\n  three\n  four\n\nfive" },
+		{ 16, "Label  one two three\n", "Label  one two\n       three\n" },
+		{ 12, "  one two three\n  → one two three\n",
+		  "  one two\n  three\n  → one two\n    three\n" },
+		{ 8, "0123456789 a\n", "0123456789\n  a\n" }, /* no word is broken */
+		{ 9, "\033[1ma b\033[0m  ✓✓✓ c\n", "\033[1ma b\033[0m  ✓✓✓\n  c\n" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const struct screen screen = { .width = cases[i].width };
+		_cleanup_(freep) char *text = NULL;
+
+		assert_int_equal(screen_fit(&screen, cases[i].text, &text), 0);
+		assert_string_equal(text, cases[i].expected);
+	}
+}
+
+static void without_utf8_each_letter_has_a_replacement(_unused_ void **state)
+{
+	const struct screen screen = { .is_ascii = true };
+	_cleanup_(freep) char *text = NULL;
+
+	assert_int_equal(screen_fit(&screen, "│  ├─ ✓ a\n└─ ✗ b · ü\n  → c\xff\n\033[", &text), 0);
+	assert_string_equal(text, "|  |- + a\n`- x b - ?\n  > c?\n\033[");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_are_folded_behind_their_labels_and_arrows),
+		cmocka_unit_test(without_utf8_each_letter_has_a_replacement),
 		cmocka_unit_test(templates_say_what_is_there),
 		cmocka_unit_test(a_label_stands_before_its_first_line),
 	};

@@ -95,10 +95,22 @@ static void print_change(FILE *f, const struct action *a)
 		fprintf(f, "; %s", a->detail);
 }
 
-/* VFs get their identity, their driver and their link once they are there. */
-static void print_later(FILE *f, const struct plan *p)
+/* The cause and the advice, below the line that it is about. */
+static void print_cause(FILE *f, enum reason reason, const char *detail)
 {
-	size_t n = 0;
+	fprintf(f, "  %s%s%s\n", reason_meaning(reason), *detail ? ": " : "", detail);
+}
+
+static void print_advice(FILE *f, const char *advice)
+{
+	if (*advice)
+		fprintf(f, "  → %s\n", advice);
+}
+
+/* VFs get their identity, their driver and their link once they are there. Return: how many. */
+static int64_t print_later(FILE *f, const struct plan *p)
+{
+	int64_t n = 0;
 
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
@@ -106,13 +118,15 @@ static void print_later(FILE *f, const struct plan *p)
 		if (a->verb != VERB_SET_NUM_VFS || !action_is_open(a) || !a->number.to.is_meant ||
 		    a->number.to.n == 0)
 			continue;
-		fprintf(f, "%s%s VF 0", n++ > 0 ? ", " : "Then identity, driver and link of ",
+		fprintf(f, "%s%s VF 0", n > 0 ? ", " : "Then identity, driver and link of ",
 			a->target);
 		if (a->number.to.n > 1)
 			fprintf(f, "-%" PRIi64, a->number.to.n - 1);
+		n += a->number.to.n;
 	}
 	if (n > 0)
 		fputc('\n', f);
+	return n;
 }
 
 /* The actions from @first to before @end are alike. */
@@ -127,13 +141,15 @@ static void print_run(FILE *f, const struct plan *p, size_t first, size_t end)
 		differs = differs || !streq(a->detail, p->actions[i].detail);
 	}
 	print_change(f, a);
-	if (a->class != CLASS_CHANGE)
-		fprintf(f, ": %s (%s): %s%s%s. %s", class_name(a->class), reason_code(a->reason),
-			reason_meaning(a->reason), *a->detail && !differs ? ": " : "",
-			differs ? "" : a->detail, action_advice(a));
-	fputc('\n', f);
+	if (a->class == CLASS_CHANGE) {
+		fputc('\n', f);
+		return;
+	}
+	fprintf(f, ": %s (%s)\n", class_name(a->class), reason_code(a->reason));
+	print_cause(f, a->reason, differs ? "" : a->detail);
 	for (size_t i = first; i < end && differs; i++)
 		print_detail(f, p->actions[i].target, p->actions[i].detail);
+	print_advice(f, action_advice(a));
 }
 
 static void print_actions(FILE *f, const struct plan *p)
@@ -156,14 +172,17 @@ static void print_hint(FILE *f, const struct plan *p, size_t first, size_t end)
 		fprintf(f, ", %s", p->reasons[i].target);
 		differs = differs || !streq(detail, p->reasons[i].detail);
 	}
-	fprintf(f, ": hint (%s): %s%s%s. %s\n", reason_code(reason), reason_meaning(reason),
-		*detail && !differs ? ": " : "", differs ? "" : detail, reason_advice(reason));
+	fprintf(f, ": %s\n", reason_code(reason));
+	print_cause(f, reason, differs ? "" : detail);
 	for (size_t i = first; i < end && differs; i++)
 		print_detail(f, p->reasons[i].target, p->reasons[i].detail);
+	print_advice(f, reason_advice(reason));
 }
 
 static void print_hints(FILE *f, const struct plan *p)
 {
+	if (p->n_reasons > 0)
+		fprintf(f, "%sHints:\n", p->n_actions > 0 ? "\n" : "");
 	for (size_t i = 0, end; i < p->n_reasons; i = end) {
 		for (end = i + 1; end < p->n_reasons && *p->reasons[i].target &&
 				  *p->reasons[end].target &&
@@ -173,11 +192,42 @@ static void print_hints(FILE *f, const struct plan *p)
 	}
 }
 
+/* "15 changes now, 4 VFs later, 1 waits" */
+static void print_count(FILE *f, const struct plan *p, int64_t n_later)
+{
+	static const char *const words[_CLASS_N][2] = {
+		[CLASS_CHANGE] = { "change now", "changes now" },
+		[CLASS_REFUSED] = { "is refused", "are refused" },
+		[CLASS_WAITING] = { "waits", "wait" },
+		[CLASS_NEEDS_REBOOT] = { "needs a reboot", "need a reboot" },
+		[CLASS_IMPOSSIBLE] = { "is impossible", "are impossible" },
+	};
+
+	fputs(p->n_actions + p->n_reasons > 0 ? "\n" : "", f);
+	if (p->n_actions == 0)
+		fputs("Nothing to change on the node", f);
+	for (size_t class = 0; class < _CLASS_N; class ++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < p->n_actions; i++)
+			n += p->actions[i].class == class;
+		if (n > 0 || (class == CLASS_CHANGE && p->n_actions > 0))
+			fprintf(f, "%s%zu %s", class == CLASS_CHANGE ? "" : ", ", n,
+				words[class][n != 1]);
+		if (class == CLASS_CHANGE && n_later > 0)
+			fprintf(f, ", %" PRIi64 " VF%s later", n_later, n_later == 1 ? "" : "s");
+	}
+	fputc('\n', f);
+}
+
 static int print_text(FILE *f, const struct plan *p)
 {
+	int64_t n_later;
+
 	print_actions(f, p);
-	print_later(f, p);
+	n_later = print_later(f, p);
 	print_hints(f, p);
+	print_count(f, p, n_later);
 	return 0;
 }
 

@@ -22,12 +22,12 @@
 int output_actions_json(const struct plan *p, char **ret);
 
 /**
- * output_actions_text() - one line for each action, and for each hint after them, as "plan" prints
+ * output_actions_text() - one line for each action, hints below a heading, and how many there are
  * @p:    the plan
- * @ret:  "0000:41:00.0: set-num-vfs 0 -> 4" for a change; what is none goes on with its class,
- * code, meaning, detail and advice; empty for an empty plan. "0000:41:00.0: hint (autoprobe-off):
- * ..." is no item of the plan: status tells it, too; without control characters. Where
- * VFs are made, a line between the two says what follows
+ * @ret:  "0000:41:00.0: set-num-vfs 0 -> 4" for a change; what is none goes on with its class and
+ * code, and has its meaning, detail and advice below it, as a hint, which is no item of the plan:
+ * status tells it, too. Where VFs are made, a line says what follows. The last line is "1 change
+ * now, 4 VFs later". Without control characters
  *
  * Return: 0, or -ENOMEM.
  */

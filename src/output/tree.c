@@ -46,8 +46,7 @@ struct tree {
 	const json_t *state;
 	struct sheet sheet;
 	FILE *f; /* of the sheet */
-	bool has_colour;
-	int width;
+	const struct screen *screen;
 	struct row *rows; /* owned */
 	size_t n_rows;
 	int widths[_COLUMN_N]; /* 0: the column is left out */
@@ -67,23 +66,12 @@ static const char *sgr(const struct tree *t, enum colour c)
 		[COLOUR_BOLD] = "\033[1m",
 	};
 
-	return t->has_colour ? sequences[c] : "";
+	return t->screen->has_colour ? sequences[c] : "";
 }
 
 static const char *reset(const struct tree *t, enum colour c)
 {
-	return t->has_colour && c != COLOUR_NONE ? "\033[0m" : "";
-}
-
-/* Columns of a text: all letters here are one wide. */
-static int columns(const char *s)
-{
-	int n = 0;
-
-	for (; *s; s++)
-		n += (*s & 0xC0) != 0x80; /* bytes within a letter */
-
-	return n;
+	return t->screen->has_colour && c != COLOUR_NONE ? "\033[0m" : "";
 }
 
 static bool is_v2(const json_t *gid)
@@ -277,11 +265,12 @@ static void measure(struct tree *t)
 
 	for (size_t i = 0; i < t->n_rows; i++)
 		for (size_t c = 0; c < _COLUMN_N; c++)
-			t->widths[c] = MAX(t->widths[c], columns(t->rows[i].cells[c]));
+			t->widths[c] = MAX(t->widths[c], screen_columns(t->rows[i].cells[c]));
 
 	for (size_t c = 0; c < _COLUMN_N; c++)
 		total += t->widths[c] > 0 ? t->widths[c] + GAP : 0;
-	for (size_t i = 0; i < ELEMENTSOF(spare) && t->width > 0 && total - GAP > t->width; i++) {
+	for (size_t i = 0;
+	     i < ELEMENTSOF(spare) && t->screen->width > 0 && total - GAP > t->screen->width; i++) {
 		total -= t->widths[spare[i]] > 0 ? t->widths[spare[i]] + GAP : 0;
 		t->widths[spare[i]] = 0;
 	}
@@ -303,7 +292,7 @@ static void draw_row(const struct tree *t, const struct row *row)
 		if (*cell)
 			fprintf(t->f, "%*s%.*s%s%s%s", pad, "", (int)plain, cell, sgr(t, colour),
 				cell + plain, reset(t, colour));
-		pad = (*cell ? 0 : pad) + t->widths[c] - columns(cell) + GAP;
+		pad = (*cell ? 0 : pad) + t->widths[c] - screen_columns(cell) + GAP;
 	}
 	fputc('\n', t->f);
 }
@@ -502,31 +491,6 @@ static void draw_needs(struct tree *t)
 	}
 }
 
-/* Folds between words; each line starts in the same column. */
-static void draw_sentence(const struct tree *t, const char *lead, const char *text)
-{
-	const int indent = columns(lead);
-	int at = indent;
-
-	fputs(lead, t->f);
-	while (*text) {
-		const int n = (int)strcspn(text, " ");
-		char word[SHEET_LINE_LEN];
-
-		snprintf(word, sizeof(word), "%.*s", n, text);
-		if (t->width > 0 && at > indent && at + 1 + columns(word) > t->width) {
-			fprintf(t->f, "\n%*s", indent, "");
-			at = indent;
-		}
-		if (at > indent)
-			at += fprintf(t->f, " ");
-		fputs(word, t->f);
-		at += columns(word);
-		text += n + strspn(text + n, " ");
-	}
-	fputc('\n', t->f);
-}
-
 static int draw_list(const struct tree *t, const json_t *reasons)
 {
 	json_auto_t *groups = output_group(reasons);
@@ -543,15 +507,15 @@ static int draw_list(const struct tree *t, const json_t *reasons)
 		sheet_format(reason, "  {code}", text, sizeof(text));
 		fprintf(t->f, "%s\n", text);
 		sheet_format(reason, "{meaning}[: {detail}]", text, sizeof(text));
-		draw_sentence(t, "  ", text);
+		fprintf(t->f, "  %s\n", text);
 		for (size_t k = 0; k < json_array_size(details); k++) {
 			sheet_format(json_array_get(details, k), "[{target}: {detail}]", text,
 				     sizeof(text));
 			if (*text)
-				draw_sentence(t, "  ", text);
+				fprintf(t->f, "  %s\n", text);
 		}
 		sheet_format(reason, "{advice}", text, sizeof(text));
-		draw_sentence(t, "  → ", text);
+		fprintf(t->f, "  → %s\n", text);
 	}
 	return 0;
 }
@@ -586,10 +550,11 @@ static int draw(struct tree *t)
 	return r < 0 ? r : draw_health(t);
 }
 
-int output_tree(const char *state_json, bool colour, int width, char **ret)
+int output_tree(const char *state_json, const struct screen *screen, char **ret)
 {
 	json_auto_t *state = NULL;
-	_cleanup_(tree_done) struct tree t = { .has_colour = colour, .width = width };
+	_cleanup_(tree_done) struct tree t = { .screen = screen };
+	_cleanup_(freep) char *text = NULL;
 	int r;
 
 	r = document_parse(state_json, strlen(state_json), 0, &state, NULL);
@@ -603,5 +568,7 @@ int output_tree(const char *state_json, bool colour, int width, char **ret)
 	t.f = t.sheet.out.f;
 	if (r >= 0)
 		r = draw(&t);
-	return r < 0 ? r : sheet_close(&t.sheet, ret);
+	if (r >= 0)
+		r = sheet_close(&t.sheet, &text);
+	return r < 0 ? r : screen_fit(screen, text, ret);
 }

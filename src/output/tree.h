@@ -7,14 +7,12 @@
  */
 #pragma once
 
-#include "../base/util.h"
+#include "../base/screen.h"
 
 /**
  * output_tree() - draw the node
  * @state_json:  the text of output_state()
- * @colour:      with escape sequences for a terminal
- * @width:       columns there are, 0: no limit; rate and driver are left out where the rows are
- * wider, and sentences are folded
+ * @screen:        rate and driver are left out where the rows are wider
  * @ret:         the text: NUMA node, PF, VF; plugin, kubelet, boots before; reasons with
  * advice
  *
@@ -24,4 +22,4 @@
  *
  * Return: 0, -EINVAL for what is no such text, -ENOMEM.
  */
-int output_tree(const char *state_json, bool colour, int width, char **ret);
+int output_tree(const char *state_json, const struct screen *screen, char **ret);
