@@ -59,11 +59,20 @@ static void session_done(struct session *s)
 	os_close(&s->os);
 }
 
+static int refuse_root(const struct command *cmd, int r)
+{
+	if (cmd->root && !*cmd->root)
+		log_error("--root= is not valid: use a folder");
+	else
+		log_error_errno(r, "%s%s", cmd->root ? "--root=" : "/", cmd->root ? cmd->root : "");
+	return r;
+}
+
 static int open_root(const struct command *cmd, struct os *ret)
 {
 	int r = os_open(cmd->root, ret);
 
-	return r < 0 ? log_error_errno(r, "%s", cmd->root ? cmd->root : "/") : 0;
+	return r < 0 ? refuse_root(cmd, r) : 0;
 }
 
 static int open_doors(const struct command *cmd, struct session *ret)
@@ -673,7 +682,7 @@ int command_presets(const struct command *cmd)
 
 	r = fs_open_root(cmd->root, &fs);
 	if (r < 0) {
-		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+		refuse_root(cmd, r);
 		return EXIT_FAILURE;
 	}
 	r = preset_names(&fs, &names);
@@ -760,7 +769,10 @@ int command_clear(const struct command *cmd)
 	if (r >= 0)
 		r = output_find_nic(state, cmd->argument, pci, sizeof(pci));
 	if (r < 0) {
-		log_error_errno(r, "%s: no such NIC in /" STATE_PATH, cmd->argument);
+		log_error("%s: %s", cmd->argument,
+			  state ? "no NIC in /" STATE_PATH " has this name: \"rdma-provision "
+				  "status\" shows them"
+				: "there is no state of this boot: is " UNIT " running?");
 		return EXIT_FAILURE;
 	}
 	if (clear(cmd, &s, pci) < 0)
@@ -917,7 +929,7 @@ int command_gate(const struct command *cmd)
 		log_warning_errno(-errno, "PR_SET_DUMPABLE");
 	r = fs_open_root(cmd->root, &fs);
 	if (r < 0)
-		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+		refuse_root(cmd, r);
 	/* The service reports whatever is wrong with the configuration itself. */
 	if (!cmd->is_strict &&
 	    (r < 0 || load_valid(&fs, cmd->config, &c) < 0 || c.kubelet.gate != GATE_STRICT))

@@ -28,30 +28,17 @@ enum {
 	TAKES_FOLLOW = 1 << 10,
 	TAKES_CHECK = 1 << 11,
 	TAKES_NPD = 1 << 12,
-	TAKES_ARCHIVE = TAKES_ROOT | 1 << 13, /* only looks, so an archive may be the root */
+	NEEDS_ROOT = 1 << 13, /* but below --root= */
+	TAKES_ARCHIVE = TAKES_ROOT | 1 << 14, /* only looks, so an archive may be the root */
 };
 
 static const struct {
-	const char *name, *argument, *help; /* argument: "" when there is none */
-	int (*run)(const struct command *cmd);
+	const char *name, *argument, *help;    /* argument: "" when there is none */
+	int (*run)(const struct command *cmd); /* NULL: a heading */
 	unsigned takes;
 	const char *more; /* for "VERB --help" */
 } verbs[] = {
-	{ "run", "", "run the service: passes until the node is finished, then hotplug",
-	  command_run, TAKES_CONFIG,
-	  "Started by rdma-provision.service; SIGHUP reads the configuration again.\n" },
-	{ "early", "", "write module options and set the RDMA netns mode, before drivers load",
-	  command_early, TAKES_CONFIG,
-	  "Started by rdma-provision-early.service. Writes only below /run/modprobe.d.\n" },
-	{ "plan", "", "print the changes that apply would make, in order", command_plan,
-	  TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON | TAKES_PRESET,
-	  "With --preset=NAME: as if \"set --preset=NAME\" had linked it; nothing is written.\n"
-	  "Exit code: 0 nothing to do, 2 there is something, 1 error.\n" },
-	{ "apply", "", "make the changes, wait for the devices, and check the result",
-	  command_apply, TAKES_CONFIG | TAKES_JSON,
-	  "A running service reads the configuration and makes the pass; else this process does.\n"
-	  "With --json it prints the final state, as status does.\n"
-	  "Exit code: 0 finished, 3 degraded, 4 not within ReadyTimeoutSec=, 1 error.\n" },
+	{ "Look" },
 	{ "status", "", "show the node as a tree: NUMA nodes, NICs, VFs, RDMA devices, reasons",
 	  command_status, TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON | TAKES_FOLLOW,
 	  "The state is the one that the service wrote; without a running service it is read now.\n"
@@ -65,6 +52,10 @@ static const struct {
 	  "explain plugin: its file, which processes read it, its rules for each device, and what\n"
 	  "it exposes.\n"
 	  "Exit code: 0 success, 1 no such device.\n" },
+	{ "plan", "", "print the changes that apply would make, in order", command_plan,
+	  TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON | TAKES_PRESET,
+	  "With --preset=NAME: as if \"set --preset=NAME\" had linked it; nothing is written.\n"
+	  "Exit code: 0 nothing to do, 2 there is something, 1 error.\n" },
 	{ "check", "[FILE]",
 	  "check the configuration, and print what the device plugin would expose", command_check,
 	  TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON | TAKES_CHECK,
@@ -74,39 +65,6 @@ static const struct {
 	  "With --json: {\"valid\": ..., \"problems\": [...], \"plugin\": {...}}.\n"
 	  "Exit code: 0 valid, 1 not, or the plugin would refuse its file or expose nothing, or a\n"
 	  "change is impossible; with --ready also 1 when no device is usable now.\n" },
-	{ "manifest", "dra", "print the Kubernetes objects for a DRA driver on nodes like this one",
-	  command_manifest, TAKES_ARCHIVE | TAKES_CONFIG,
-	  "A DeviceClass with the extended resource name, a ResourceClaimTemplate, and for\n"
-	  "dra-driver-sriov (Type=dra-sriov or sriov) a SriovResourcePolicy. It writes nothing.\n"
-	  "Exit code: 0, or 1 when no device is usable, or error.\n" },
-	{ "set", "KEY=VALUE...", "change the configuration: all values or none", command_set,
-	  TAKES_ROOT | TAKES_JSON | TAKES_PRESET | TAKES_MANY,
-	  "KEY is SECTION.KEY: Driver.Mode=compat, Device.nic.MTU=9000 for [Device nic]. The "
-	  "values "
-	  "are\n"
-	  "checked with the whole configuration, and by the rules of the device plugin on this\n"
-	  "node, written to /etc/rdma-provision/rdma-provision.conf.d/50-set.conf, and the "
-	  "changes\n"
-	  "that a restart would make are printed. --preset=auto chooses the preset by the "
-	  "kubelet's\n"
-	  "node labels, the functions on the bus and the instance type. With --json: the document\n"
-	  "of \"plan --json\", null "
-	  "without a node.\n"
-	  "Exit code: 0 written, or nothing to change; 1 error, and nothing is written unless "
-	  "only\n"
-	  "the output failed, or the last line says that a change is impossible on this node.\n" },
-	{ "presets", "", "list the presets, with the purpose of each", command_presets,
-	  TAKES_ARCHIVE | TAKES_JSON,
-	  "\"*\" marks the preset that \"set --preset=NAME\" linked. With --json:\n"
-	  "{\"presets\": [{\"name\": ..., \"description\": ..., \"linked\": ...}]}.\n"
-	  "Exit code: 0, or 1 when they cannot be read.\n" },
-	{ "unset", "KEY...", "remove values that set wrote: all of them or none", command_unset,
-	  TAKES_ROOT | TAKES_JSON | TAKES_PRESET | TAKES_MANY,
-	  "KEY is SECTION.KEY: \"Driver.Mode\", \"Device nic.MTU\". Other files are not changed; "
-	  "if\n"
-	  "another file sets the key, unset names it. --preset, without a name, removes the link.\n"
-	  "Exit code: 0 written; 1 error, and nothing is written unless only the output "
-	  "failed.\n" },
 	{ "verify", "",
 	  "test devices, GIDs, messages, SMC-R, and the resources that the kubelet has",
 	  command_verify, TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON,
@@ -121,12 +79,6 @@ static const struct {
 	  "node-problem-detector, with one line; CONDITION is RdmaNotReady, RdmaLinkFlapping or\n"
 	  "RdmaPcieDegraded.\n"
 	  "Exit code: 0 nothing is wrong, 1 something is, 2 not known, or error.\n" },
-	{ "clear", "DEVICE", "forget the losses and PCIe errors of this NIC: it no longer flaps",
-	  command_clear, TAKES_CONFIG,
-	  "DEVICE is a PCI address, netdev or RDMA device of the NIC or one of its VFs. The number "
-	  "of\n"
-	  "losses in this boot is kept.\n"
-	  "Exit code: 0, or 1 when it cannot be done.\n" },
 	{ "wait", "", "wait until the node is ready or degraded", command_wait,
 	  TAKES_TIMEOUT | TAKES_JSON,
 	  "It prints what it waits for, each 10 s on a terminal and when the time is over, and "
@@ -135,6 +87,80 @@ static const struct {
 	  "state\n"
 	  "in the end, as status does.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 the time is over, 1 error or no service.\n" },
+	{ "Change" },
+	{ "set", "KEY=VALUE...", "change the configuration: all values or none", command_set,
+	  NEEDS_ROOT | TAKES_ROOT | TAKES_JSON | TAKES_PRESET | TAKES_MANY,
+	  "KEY is SECTION.KEY: Driver.Mode=compat, Device.nic.MTU=9000 for [Device nic]. The "
+	  "values "
+	  "are\n"
+	  "checked with the whole configuration, and by the rules of the device plugin on this\n"
+	  "node, written to /etc/rdma-provision/rdma-provision.conf.d/50-set.conf, and the "
+	  "changes\n"
+	  "that a restart would make are printed. --preset=auto chooses the preset by the "
+	  "kubelet's\n"
+	  "node labels, the functions on the bus and the instance type. With --json: the document\n"
+	  "of \"plan --json\", null "
+	  "without a node.\n"
+	  "Exit code: 0 written, or nothing to change; 1 error, and nothing is written unless "
+	  "only\n"
+	  "the output failed, or the last line says that a change is impossible on this node.\n" },
+	{ "unset", "KEY...", "remove values that set wrote: all of them or none", command_unset,
+	  NEEDS_ROOT | TAKES_ROOT | TAKES_JSON | TAKES_PRESET | TAKES_MANY,
+	  "KEY is SECTION.KEY: \"Driver.Mode\", \"Device nic.MTU\". Other files are not changed; "
+	  "if\n"
+	  "another file sets the key, unset names it. --preset, without a name, removes the link.\n"
+	  "Exit code: 0 written; 1 error, and nothing is written unless only the output "
+	  "failed.\n" },
+	{ "presets", "", "list the presets, with the purpose of each", command_presets,
+	  TAKES_ARCHIVE | TAKES_JSON,
+	  "\"*\" marks the preset that \"set --preset=NAME\" linked. With --json:\n"
+	  "{\"presets\": [{\"name\": ..., \"description\": ..., \"linked\": ...}]}.\n"
+	  "Exit code: 0, or 1 when they cannot be read.\n" },
+	{ "apply", "", "make the changes, wait for the devices, and check the result",
+	  command_apply, NEEDS_ROOT | TAKES_CONFIG | TAKES_JSON,
+	  "A running service reads the configuration and makes the pass; else this process does.\n"
+	  "With --json it prints the final state, as status does.\n"
+	  "Exit code: 0 finished, 3 degraded, 4 not within ReadyTimeoutSec=, 1 error.\n" },
+	{ "clear", "DEVICE", "forget the losses and PCIe errors of this NIC: it no longer flaps",
+	  command_clear, NEEDS_ROOT | TAKES_CONFIG,
+	  "DEVICE is a PCI address, netdev or RDMA device of the NIC or one of its VFs. The number "
+	  "of\n"
+	  "losses in this boot is kept.\n"
+	  "Exit code: 0, or 1 when it cannot be done.\n" },
+	{ "revert", "",
+	  "undo routes, rules, addresses, settings and kubelet values; needs no configuration",
+	  command_revert, NEEDS_ROOT | TAKES_ROOT | TAKES_VFS,
+	  "Settings that other programs changed since then are kept. A running service then\n"
+	  "changes nothing until its next start or reload, or \"apply\".\n"
+	  "Exit code: 0 everything is undone, 1 not.\n" },
+	{ "Images" },
+	{ "bake", "", "write the module options into modprobe.d of an image", command_bake,
+	  NEEDS_ROOT | TAKES_ROOT | TAKES_CONFIG | TAKES_UNDO,
+	  "Prints lines that contradict them, and the commands that rebuild an initramfs.\n"
+	  "Exit code: 0, or 1 when the file cannot be written.\n" },
+	{ "capture", "[FILE]", "write the facts that every stage reads to a tar archive",
+	  command_capture, TAKES_ARCHIVE | TAKES_CONFIG,
+	  "FILE defaults to rdma-provision-capture.tar; \"-\" is standard output. --root accepts "
+	  "it.\n"
+	  "Exit code: 0; 1 error, or the archive lacks what is named: it could not be read.\n" },
+	{ "Kubernetes and jobs" },
+	{ "manifest", "dra", "print the Kubernetes objects for a DRA driver on nodes like this one",
+	  command_manifest, TAKES_ARCHIVE | TAKES_CONFIG,
+	  "A DeviceClass with the extended resource name, a ResourceClaimTemplate, and for\n"
+	  "dra-driver-sriov (Type=dra-sriov or sriov) a SriovResourcePolicy. It writes nothing.\n"
+	  "Exit code: 0, or 1 when no device is usable, or error.\n" },
+	{ "nccl-env", "", "print the NCCL settings for the RDMA devices of this node",
+	  command_nccl_env, TAKES_ARCHIVE | TAKES_NCCL,
+	  "Ports with the highest rate of those with a RoCE v2 GID of an IPv4 address, or of a\n"
+	  "global IPv6 address where no port has one of IPv4. --exec comes last.\n"
+	  "Exit code: 0, or 1 when there are none; with --exec that of the command.\n" },
+	{ "" }, /* internal: the manual alone has them */
+	{ "run", "", "run the service: passes until the node is finished, then hotplug",
+	  command_run, TAKES_CONFIG,
+	  "Started by rdma-provision.service; SIGHUP reads the configuration again.\n" },
+	{ "early", "", "write module options and set the RDMA netns mode, before drivers load",
+	  command_early, TAKES_CONFIG,
+	  "Started by rdma-provision-early.service. Writes only below /run/modprobe.d.\n" },
 	{ "gate", "", "before the kubelet starts: fail with [Kubelet] Gate=strict, unless ready",
 	  command_gate, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
 	  "Gate=strict waits 2 s at most for the node to get ready, and so does --strict whatever\n"
@@ -145,32 +171,12 @@ static const struct {
 	  "The only writer of kubelet files; with --root it edits files below that folder.\n"
 	  "It gives up after 5 s.\n"
 	  "Exit code: 0; with --strict 1 on failure.\n" },
-	{ "revert", "",
-	  "undo routes, rules, addresses, settings and kubelet values; needs no configuration",
-	  command_revert, TAKES_ROOT | TAKES_VFS,
-	  "Settings that other programs changed since then are kept. A running service then\n"
-	  "changes nothing until its next start or reload, or \"apply\".\n"
-	  "Exit code: 0 everything is undone, 1 not.\n" },
-	{ "bake", "", "write the module options into modprobe.d of an image", command_bake,
-	  TAKES_ROOT | TAKES_CONFIG | TAKES_UNDO,
-	  "Prints lines that contradict them, and the commands that rebuild an initramfs.\n"
-	  "Exit code: 0, or 1 when the file cannot be written.\n" },
-	{ "nccl-env", "", "print the NCCL settings for the RDMA devices of this node",
-	  command_nccl_env, TAKES_ARCHIVE | TAKES_NCCL,
-	  "Ports with the highest rate of those with a RoCE v2 GID of an IPv4 address, or of a\n"
-	  "global IPv6 address where no port has one of IPv4. --exec comes last.\n"
-	  "Exit code: 0, or 1 when there are none; with --exec that of the command.\n" },
 	{ "helper", "NAME", "perform a task for which the service lacks the privilege",
 	  command_helper, 0,
 	  "Started for one question by the socket rdma-provision-NAME.socket. NAME is "
 	  "\"manager\",\n"
 	  "\"module\" or \"files\".\n"
 	  "Exit code: 0 success, 1 failure.\n" },
-	{ "capture", "[FILE]", "write the facts that every stage reads to a tar archive",
-	  command_capture, TAKES_ARCHIVE | TAKES_CONFIG,
-	  "FILE defaults to rdma-provision-capture.tar; \"-\" is standard output. --root accepts "
-	  "it.\n"
-	  "Exit code: 0; 1 error, or the archive lacks what is named: it could not be read.\n" },
 };
 
 struct verb_line {
@@ -240,15 +246,24 @@ static void print_option(size_t i)
 static int print_help(void)
 {
 	printf("rdma-provision VERB [OPTIONS]: turn this host into a finished Kubernetes "
-	       "RDMA node\n\n");
-	for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
-		printf("  %s %-*s %s\n", verbs[i].name, (int)(15 - strlen(verbs[i].name)),
-		       verbs[i].argument, verbs[i].help);
-	printf("\n");
+	       "RDMA node\n");
+	for (size_t i = 0; *verbs[i].name; i++)
+		if (verbs[i].run)
+			printf("  %s %-*s %s\n", verbs[i].name, (int)(15 - strlen(verbs[i].name)),
+			       verbs[i].argument, verbs[i].help);
+		else
+			printf("\n%s:\n", verbs[i].name);
+	printf("\nOptions of most verbs; \"rdma-provision VERB --help\" has the others:\n");
 	for (size_t i = 0; i < ELEMENTSOF(options); i++)
-		print_option(i);
-	printf("Manual: rdma-provision(8); configuration: "
-	       "/etc/rdma-provision/rdma-provision.conf\n");
+		if (!options[i].takes ||
+		    options[i].takes & (TAKES_ROOT | TAKES_CONFIG | TAKES_JSON))
+			print_option(i);
+	printf("\nExamples:\n"
+	       "    rdma-provision status\n"
+	       "    rdma-provision plan --preset=vke-shared\n"
+	       "    rdma-provision set --preset=vke-shared Device.rdma.Expect=4\n"
+	       "Exit codes: 0 success, 1 error, 2 plan has changes, 3 degraded, 4 not ready yet\n"
+	       "Manual: rdma-provision(8); configuration: rdma-provision.conf(5)\n");
 	return standard_print("") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -267,17 +282,49 @@ static int print_verb_help(size_t verb)
 static size_t find_verb(const char *name)
 {
 	struct nearest nearest = { .word = name };
+	bool is_internal = false;
 
 	for (size_t i = 0; i < ELEMENTSOF(verbs); i++) {
+		is_internal |= !*verbs[i].name;
+		if (!verbs[i].run)
+			continue;
 		if (streq(verbs[i].name, name))
 			return i;
-		nearest_offer(&nearest, verbs[i].name);
+		if (!is_internal)
+			nearest_offer(&nearest, verbs[i].name);
 	}
 
-	log_error("%s: there is no such verb%s%s%s; \"rdma-provision --help\" lists them", name,
-		  nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
-		  nearest.best ? "?" : "");
+	log_error("%s is no verb: %s%s%s\"rdma-provision --help\" lists them", name,
+		  nearest.best ? "did you mean " : "", nearest.best ? nearest.best : "",
+		  nearest.best ? "? " : "");
 	return ELEMENTSOF(verbs);
+}
+
+/* The words that other programs have, and ours for them. */
+static const struct {
+	const char *word, *instead;
+} foreign_options[] = {
+	{ "--dry-run", "is no option: \"rdma-provision plan\" prints the changes and makes none" },
+	{ "--output", "is no option: --json prints JSON" },
+	{ "-o", "is no option: --json prints JSON" },
+	{ "-j", "is no option: --json prints JSON" },
+	{ "-n", "is no option: \"rdma-provision plan\" prints the changes and makes none" },
+	{ "--quiet", "is no option: the exit code is the answer, and >/dev/null hides the text" },
+	{ "-q", "is no option: the exit code is the answer, and >/dev/null hides the text" },
+	{ "-v", "is no option: --version prints the version, --debug logs more" },
+};
+
+static int refuse_option(bool is_without_value, const char *last)
+{
+	const char letter[] = { '-', (char)optopt, '\0' };
+	const char *word = is_prefix(last, "--") || optopt == 0 ? last : letter,
+		   *instead = is_without_value ? "has no value" : "is no option here";
+
+	for (size_t i = 0; i < ELEMENTSOF(foreign_options); i++)
+		if (!is_without_value && after(word, foreign_options[i].word))
+			instead = foreign_options[i].instead;
+	log_error("%s %s", word, instead);
+	return -EINVAL;
 }
 
 static int read_option(int letter, const char *value, struct verb_line *line)
@@ -286,8 +333,6 @@ static int read_option(int letter, const char *value, struct verb_line *line)
 
 	while (i < ELEMENTSOF(options) && options[i].letter != letter)
 		i++;
-	if (i == ELEMENTSOF(options))
-		return -EINVAL; /* getopt_long() has said what is wrong */
 
 	line->given |= options[i].takes;
 	if (options[i].flag)
@@ -320,8 +365,10 @@ static int read_options(int argc, char **argv, struct verb_line *line)
 		longs[i] = (struct option){ options[i].name, options[i].has_value, NULL,
 					    options[i].letter };
 	/* To the end, for "--export" behind a wrong one decides how it ends. */
-	while ((letter = getopt_long(argc, argv, "h", longs, NULL)) != -1)
-		if (read_option(letter, optarg, line) < 0)
+	while ((letter = getopt_long(argc, argv, ":h", longs, NULL)) != -1)
+		if (letter == '?' || letter == ':')
+			r = refuse_option(letter == ':', argv[optind - 1]);
+		else if (read_option(letter, optarg, line) < 0)
 			r = -EINVAL;
 	return r;
 }
@@ -386,6 +433,10 @@ int main(int argc, char **argv)
 	if (line.is_version)
 		return standard_print("rdma-provision " PROJECT_VERSION "\n") < 0 ? EXIT_FAILURE
 										  : EXIT_SUCCESS;
+	if (optind < argc && streq(argv[optind], "help")) {
+		line.is_help = true;
+		optind++;
+	}
 	if (optind >= argc) {
 		r = print_help();
 		return line.is_help ? r : EXIT_USAGE;
@@ -398,6 +449,11 @@ int main(int argc, char **argv)
 		return print_verb_help(verb);
 	if (check_line(verb, argc - optind - 1, &line) < 0)
 		return refuse_line(&line, argv[optind]);
+
+	if (verbs[verb].takes & NEEDS_ROOT && geteuid() != 0 && !line.command.root) {
+		log_error("%s needs root", verbs[verb].name);
+		return EXIT_FAILURE;
+	}
 
 	line.command.verb = verbs[verb].name;
 	line.command.argument = argv[optind + 1];

@@ -471,6 +471,30 @@ static int tell_overridden(const struct setting_change *c)
 	return 0;
 }
 
+/* Logs settings of before that a new preset does not replace. */
+static int tell_kept(const struct setting_change *c)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(pairs_done) struct pairs pairs = {};
+	const struct config_file *file = FIND(it, c->files.items, c->files.n_items,
+					      it->size > 0 && streq(it->path, "/" SET_PATH));
+
+	if (!c->preset.is_new || !c->preset.text || !file)
+		return 0;
+	if (pairs_parse(file->path, file->data, file->size, &pairs, &errors) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < pairs.n_items; i++) {
+		const struct pair *p = &pairs.items[i];
+
+		if (p->key && !ANY(a, c->items, c->n_items,
+				   streq(a->section, p->section) && streq(a->key, p->key)))
+			log_warning("[%s] %s=%s stays in force over the preset; to clear it: "
+				    "rdma-provision unset \"%s.%s\" (/" SET_PATH ":%u)",
+				    p->section, p->key, p->value, p->section, p->key, p->line);
+	}
+	return 0;
+}
+
 /* Files of this name that were in force until there was one in /etc. */
 static void tell_hidden(const struct setting_change *c)
 {
@@ -546,7 +570,7 @@ static int run(struct setting_change *c, struct set_result *ret)
 	if (r > 0)
 		tell_written(c);
 	tell_hidden(c);
-	if (tell_overridden(c) < 0)
+	if (tell_overridden(c) < 0 || tell_kept(c) < 0)
 		log_warning("Whether other files override it is not known");
 
 	*ret = (struct set_result){ config, is_same };

@@ -10,21 +10,21 @@
 #include "output/plugin-output.h"
 #include "output/sheet.h"
 
+enum result {
+	PASS,
+	FAIL,
+	SKIPPED
+};
+
 /* The checks and their results. */
 struct verify {
 	struct os *os;
 	const struct config *config;
 	struct node *node;
 	const struct plan *plan;
-	char traffic[192]; /* the program that sends between two nodes, of the present device */
-	json_t *checks;    /* owned; see add() */
-	int n_failed;
-};
-
-enum result {
-	PASS,
-	FAIL,
-	SKIPPED
+	char traffic[192];  /* the program that sends between two nodes, of the present device */
+	json_t *checks;     /* owned; see add() */
+	int n[SKIPPED + 1]; /* of each result */
 };
 
 enum check {
@@ -77,7 +77,7 @@ _printf_(5, 6) static int add(struct verify *v, enum check check, const char *ta
 		snprintf(between, sizeof(between),
 			 checks[check].between ? checks[check].between : "%s",
 			 checks[check].between ? target : v->traffic);
-	v->n_failed += result == FAIL;
+	v->n[result]++;
 	return json_array_append_new(v->checks,
 				     json_pack("{s:s, s:s, s:o, s:o, s:s, s:o}", "result",
 					       words[result], "check", checks[check].name, "target",
@@ -363,16 +363,17 @@ static int check_allocatable(struct verify *v)
 
 /* --- all of them --- */
 
-static int print_text(const json_t *list, char **ret)
+static int print_text(const struct verify *v, char **ret)
 {
 	_cleanup_(sheet_done) struct sheet s = {};
 
 	if (sheet_open(&s, 0, 0) < 0)
 		return -ENOMEM;
-	sheet_fill_list(&s, list,
+	sheet_fill_list(&s, v->checks,
 			"[{?result=FAIL}FAIL|{?result=PASS}PASS|skip] {check} {target}: {is}"
 			"[{!result=PASS}; expected: {expected}]"
 			"[\n     between nodes: {between_nodes}]");
+	sheet_line(&s, "%d passed, %d failed, %d skipped", v->n[PASS], v->n[FAIL], v->n[SKIPPED]);
 	return sheet_close(&s, ret);
 }
 
@@ -395,9 +396,9 @@ int verify(struct os *d, const struct config *c, bool is_json, char **ret)
 	for (size_t i = 0; i < ELEMENTSOF(all) && r >= 0; i++)
 		r = all[i](&v);
 	if (r >= 0 && is_json) {
-		document = json_pack("{s:O, s:i}", "checks", list, "failed", v.n_failed);
+		document = json_pack("{s:O, s:i}", "checks", list, "failed", v.n[FAIL]);
 		r = document ? document_print(document, ret) : -ENOMEM;
 	} else if (r >= 0)
-		r = print_text(list, ret);
-	return r < 0 ? r : v.n_failed > 0;
+		r = print_text(&v, ret);
+	return r < 0 ? r : v.n[FAIL] > 0;
 }

@@ -513,10 +513,12 @@ static void a_condition_is_a_line_and_a_code(_unused_ void **state)
 		int code;
 		const char *line;
 	} rows[] = {
-		{ NULL, "RdmaNotReady", 2, "rdma-provision has told nothing in this boot\n" },
+		{ NULL, "RdmaNotReady", 2,
+		  "There is no state of this boot: is rdma-provision.service running?\n" },
 		{ "{\"boot_id\":\"a\"}", "RdmaNotReady", 2,
-		  "rdma-provision has told nothing in this boot\n" },
-		{ "[]{", "RdmaNotReady", 2, "rdma-provision has told nothing in this boot\n" },
+		  "There is no state of this boot: is rdma-provision.service running?\n" },
+		{ "[]{", "RdmaNotReady", 2,
+		  "There is no state of this boot: is rdma-provision.service running?\n" },
 		{ STATE("ready", "", "", ""), "RdmaReady", 2, "there is no such condition\n" },
 		{ STATE("ready", "", "", ""), "RdmaNotReady", 0, "the node is ready\n" },
 		{ STATE("starting", "", "", ""), "RdmaNotReady", 2, "the node is starting\n" },
@@ -531,7 +533,8 @@ static void a_condition_is_a_line_and_a_code(_unused_ void **state)
 		  "0000:41:00.0: link-dropped: 3 losses\n" },
 		{ STATE("ready", "", "", ""), "RdmaPcieDegraded", 0,
 		  "no PCIe link is slow or had errors\n" },
-		{ NULL, "", 2, "rdma-provision has told nothing in this boot\n" },
+		{ NULL, "", 2,
+		  "There is no state of this boot: is rdma-provision.service running?\n" },
 		{ STATE("ready", "", "", ""), "", 0, "the node is ready\n" },
 		{ STATE("ready", LINK, REASON("link-dropped"), ""), "", 1,
 		  "0000:41:00.0: link-dropped: 3 losses\n" },

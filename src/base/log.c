@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 
@@ -97,8 +98,15 @@ int standard_open(void)
 
 int standard_print(const char *text)
 {
+	void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* what follows the output goes on */
+	bool is_bad;
+	int r;
+
 	errno = EIO; /* of what stdio wrote before the last part */
-	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF || ferror(stdout))
-		return log_error_errno(-errno, "The output cannot be written");
-	return 0;
+	is_bad = fputs(text, stdout) == EOF || fflush(stdout) == EOF || ferror(stdout);
+	r = is_bad ? -errno : 0;
+	signal(SIGPIPE, before);
+	if (r < 0 && r != -EPIPE) /* "| head" wants no more */
+		log_error_errno(r, "The output cannot be written");
+	return r;
 }

@@ -45,6 +45,6 @@ int standard_open(void);
 
 /*
  * Prints @text and all that was printed before. Return: 0, or -errno where some of it could not be
- * written, which is logged.
+ * written, which is logged; a reader that is gone is -EPIPE and no text.
  */
 int standard_print(const char *text);

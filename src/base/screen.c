@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "screen.h"
 
-/* Each has one column, as its replacement has. */
+/* Each letter has one column, as its replacement has. */
 static const struct {
 	const char *letter;
 	char ascii;
@@ -10,7 +10,7 @@ static const struct {
 	{ "├", '|' }, { "└", '`' }, { "─", '-' }, { "│", '|' },
 };
 
-/* Of a letter or an escape sequence. */
+/* The length of a letter, or of an escape sequence. */
 static size_t bytes(const char *s)
 {
 	size_t n = *s == '\033' ? strcspn(s, "m") : 0;

@@ -2,6 +2,8 @@
 #include "actions.h"
 
 #include "../base/document.h"
+#include "group.h"
+#include "sheet.h"
 #include "state.h"
 
 /* "4" is a number where the verb counts, "", "-1" and "max" stay text. */
@@ -54,24 +56,6 @@ static int print_json(FILE *f, const struct plan *p)
 	return r;
 }
 
-/* As output_group(), for what struct plan has: do they differ in nothing but target and detail? */
-static bool is_alike(const struct action *a, const struct action *b)
-{
-	char from[2][SHOWN_LEN], to[2][SHOWN_LEN];
-
-	return a->class != CLASS_CHANGE && a->class == b->class && a->reason == b->reason &&
-	       *a->target && *b->target && streq(action_advice(a), action_advice(b)) &&
-	       a->verb == b->verb && streq(a->subject, b->subject) &&
-	       streq(action_from(a, from[0]), action_from(b, from[1])) &&
-	       streq(action_to(a, to[0]), action_to(b, to[1]));
-}
-
-static void print_detail(FILE *f, const char *target, const char *detail)
-{
-	if (*detail)
-		fprintf(f, "  %s: %s\n", target, detail);
-}
-
 /* All but the target. */
 static void print_change(FILE *f, const struct action *a)
 {
@@ -93,18 +77,6 @@ static void print_change(FILE *f, const struct action *a)
 	if ((a->verb == VERB_ENSURE_KUBELET || a->verb == VERB_SET_NUM_VFS) &&
 	    a->class == CLASS_CHANGE && *to && *a->detail)
 		fprintf(f, "; %s", a->detail);
-}
-
-/* The cause and the advice, below the line that it is about. */
-static void print_cause(FILE *f, enum reason reason, const char *detail)
-{
-	fprintf(f, "  %s%s%s\n", reason_meaning(reason), *detail ? ": " : "", detail);
-}
-
-static void print_advice(FILE *f, const char *advice)
-{
-	if (*advice)
-		fprintf(f, "  → %s\n", advice);
 }
 
 /* VFs get their identity, their driver and their link once they are there. Return: how many. */
@@ -129,67 +101,23 @@ static int64_t print_later(FILE *f, const struct plan *p)
 	return n;
 }
 
-/* The actions from @first to before @end are alike. */
-static void print_run(FILE *f, const struct plan *p, size_t first, size_t end)
+/* For output_group(): a change has neither a code nor a neighbour. */
+static json_t *make_block(const struct action *a)
 {
-	const struct action *a = &p->actions[first];
-	bool differs = false;
+	const bool is_change = a->class == CLASS_CHANGE;
+	_cleanup_(stream_done) struct stream out = {};
 
-	fputs(*a->target ? a->target : "node", f);
-	for (size_t i = first + 1; i < end; i++) {
-		fprintf(f, ", %s", p->actions[i].target);
-		differs = differs || !streq(a->detail, p->actions[i].detail);
-	}
-	print_change(f, a);
-	if (a->class == CLASS_CHANGE) {
-		fputc('\n', f);
-		return;
-	}
-	fprintf(f, ": %s (%s)\n", class_name(a->class), reason_code(a->reason));
-	print_cause(f, a->reason, differs ? "" : a->detail);
-	for (size_t i = first; i < end && differs; i++)
-		print_detail(f, p->actions[i].target, p->actions[i].detail);
-	print_advice(f, action_advice(a));
-}
-
-static void print_actions(FILE *f, const struct plan *p)
-{
-	for (size_t i = 0, end; i < p->n_actions; i = end) {
-		for (end = i + 1; end < p->n_actions && is_alike(&p->actions[i], &p->actions[end]);)
-			end++;
-		print_run(f, p, i, end);
-	}
-}
-
-static void print_hint(FILE *f, const struct plan *p, size_t first, size_t end)
-{
-	const enum reason reason = p->reasons[first].reason;
-	const char *target = p->reasons[first].target, *detail = p->reasons[first].detail;
-	bool differs = false;
-
-	fputs(*target ? target : "node", f);
-	for (size_t i = first + 1; i < end; i++) {
-		fprintf(f, ", %s", p->reasons[i].target);
-		differs = differs || !streq(detail, p->reasons[i].detail);
-	}
-	fprintf(f, ": %s\n", reason_code(reason));
-	print_cause(f, reason, differs ? "" : detail);
-	for (size_t i = first; i < end && differs; i++)
-		print_detail(f, p->reasons[i].target, p->reasons[i].detail);
-	print_advice(f, reason_advice(reason));
-}
-
-static void print_hints(FILE *f, const struct plan *p)
-{
-	if (p->n_reasons > 0)
-		fprintf(f, "%sHints:\n", p->n_actions > 0 ? "\n" : "");
-	for (size_t i = 0, end; i < p->n_reasons; i = end) {
-		for (end = i + 1; end < p->n_reasons && *p->reasons[i].target &&
-				  *p->reasons[end].target &&
-				  p->reasons[end].reason == p->reasons[i].reason;)
-			end++;
-		print_hint(f, p, i, end);
-	}
+	if (stream_open(&out) < 0)
+		return NULL;
+	print_change(out.f, a);
+	if (stream_close(&out) < 0)
+		return NULL;
+	return json_pack("{s:o, s:o, s:s, s:s, s:s, s:o, s:o}", "target", document_text(a->target),
+			 "change", document_text(out.text), "class",
+			 is_change ? "" : class_name(a->class), "code",
+			 is_change ? "" : reason_code(a->reason), "meaning",
+			 reason_meaning(a->reason), "detail", document_text(a->detail), "advice",
+			 document_text(is_change ? "" : action_advice(a)));
 }
 
 /* "15 changes now, 4 VFs later, 1 waits" */
@@ -220,38 +148,52 @@ static void print_count(FILE *f, const struct plan *p, int64_t n_later)
 	fputc('\n', f);
 }
 
-static int print_text(FILE *f, const struct plan *p)
+static int print_blocks(struct sheet *s, const struct plan *p)
 {
+	json_auto_t *actions = json_array(), *hints = json_array(), *of_actions = NULL,
+		    *of_hints = NULL;
 	int64_t n_later;
 
-	print_actions(f, p);
-	n_later = print_later(f, p);
-	print_hints(f, p);
-	print_count(f, p, n_later);
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (json_array_append_new(actions, make_block(&p->actions[i])) < 0)
+			return -ENOMEM;
+	for (size_t i = 0; i < p->n_reasons; i++)
+		if (json_array_append_new(hints,
+					  output_reason(p->reasons[i].reason, p->reasons[i].target,
+							p->reasons[i].detail, NULL)) < 0)
+			return -ENOMEM;
+	of_actions = output_group(actions);
+	of_hints = output_group(hints);
+	if (!of_actions || !of_hints)
+		return -ENOMEM;
+	output_group_print(s, of_actions, "[{target}|node]{change}[{?code}: {class} ({code})]");
+	n_later = print_later(s->out.f, p);
+	if (p->n_reasons > 0)
+		fprintf(s->out.f, "%sHints:\n", p->n_actions > 0 ? "\n" : "");
+	output_group_print(s, of_hints, "[{target}|node]: {code}");
+	print_count(s->out.f, p, n_later);
 	return 0;
-}
-
-static int print(int (*to)(FILE *f, const struct plan *p), const struct plan *p, char **ret)
-{
-	_cleanup_(stream_done) struct stream out = {};
-	int r;
-
-	if (stream_open(&out) < 0)
-		return -errno;
-
-	r = to(out.f, p);
-	return r < 0 ? r : stream_take(&out, ret);
 }
 
 int output_actions_json(const struct plan *p, char **ret)
 {
-	return print(print_json, p, ret);
+	_cleanup_(stream_done) struct stream out = {};
+	int r = stream_open(&out);
+
+	if (r >= 0)
+		r = print_json(out.f, p);
+	return r < 0 ? r : stream_take(&out, ret);
 }
 
 int output_actions_text(const struct plan *p, char **ret)
 {
-	int r = print(print_text, p, ret);
+	_cleanup_(sheet_done) struct sheet s = {};
+	int r = sheet_open(&s, 0, 0);
 
+	if (r >= 0)
+		r = print_blocks(&s, p);
+	if (r >= 0)
+		r = sheet_close(&s, ret);
 	/* Names and words that other programs chose must not move the cursor. */
 	if (r >= 0)
 		make_still(*ret);

@@ -234,15 +234,9 @@ int output_check_text(const struct config *c, const struct plan *p, char **ret)
 		print_none(&s, p);
 	if (p)
 		print_node_nics(&s, c, p);
-	for (size_t i = 0; i < json_array_size(groups); i++) {
-		const json_t *group = json_array_get(groups, i);
-
-		sheet_fill(&s, group,
+	output_group_print(&s, groups,
 			   "{target}: [{?code=plugin-foreign}exposed as well"
-			   "|{?code=plugin-two-pools}in two pools|not exposed]"
-			   " ({code}): {meaning}[: {detail}]. {advice}");
-		sheet_fill_list(&s, json_object_get(group, "details"), "[  {target}: {detail}]");
-	}
+			   "|{?code=plugin-two-pools}in two pools|not exposed] ({code})");
 	return sheet_close(&s, ret);
 }
 

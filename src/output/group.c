@@ -2,6 +2,7 @@
 #include "group.h"
 
 #include "../base/document.h"
+#include "sheet.h"
 
 #define TARGETS_LEN 1024 /* a line of a sheet has 2048 bytes */
 
@@ -13,7 +14,8 @@ static bool is_same(const json_t *a, const json_t *b, const char *key)
 static bool is_alike(const json_t *a, const json_t *b)
 {
 	return *document_get_text(a, "target") && *document_get_text(b, "target") &&
-	       is_same(a, b, "code") && is_same(a, b, "advice");
+	       *document_get_text(a, "code") && is_same(a, b, "code") && is_same(a, b, "advice") &&
+	       is_same(a, b, "change") && is_same(a, b, "class");
 }
 
 static int add_detail(json_t *group, const json_t *reason)
@@ -77,4 +79,19 @@ json_t *output_group(const json_t *reasons)
 	for (size_t i = 0; i < json_array_size(groups) && r >= 0; i++)
 		r = finish(json_array_get(groups, i));
 	return r >= 0 ? json_incref(groups) : NULL;
+}
+
+void output_group_body(struct sheet *s, const json_t *group)
+{
+	sheet_fill(s, group, "[{?code}  {meaning}[: {detail}]]");
+	sheet_fill_list(s, json_object_get(group, "details"), "[  {target}: {detail}]");
+	sheet_fill(s, group, "[  → {advice}]");
+}
+
+void output_group_print(struct sheet *s, const json_t *groups, const char *template)
+{
+	for (size_t i = 0; i < json_array_size(groups); i++) {
+		sheet_fill(s, json_array_get(groups, i), template);
+		output_group_body(s, json_array_get(groups, i));
+	}
 }

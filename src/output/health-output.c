@@ -4,7 +4,7 @@
 #include "../base/document.h"
 #include "../model/node.h"
 
-#define NOTHING_KNOWN "rdma-provision has told nothing in this boot"
+#define NOTHING_KNOWN "There is no state of this boot: is rdma-provision.service running?"
 
 static const struct {
 	const char *name;

@@ -491,7 +491,7 @@ static void draw_needs(struct tree *t)
 	}
 }
 
-static int draw_list(const struct tree *t, const json_t *reasons)
+static int draw_list(struct tree *t, const json_t *reasons)
 {
 	json_auto_t *groups = output_group(reasons);
 
@@ -499,28 +499,18 @@ static int draw_list(const struct tree *t, const json_t *reasons)
 		return -ENOMEM;
 	for (size_t i = 0; i < json_array_size(groups); i++) {
 		const json_t *reason = json_array_get(groups, i);
-		const json_t *details = json_object_get(reason, "details");
 		char text[SHEET_LINE_LEN];
 
 		sheet_format(reason, "[{target}|node]", text, sizeof(text));
 		fprintf(t->f, "\n%s%s%s", sgr(t, COLOUR_BOLD), text, reset(t, COLOUR_BOLD));
 		sheet_format(reason, "  {code}", text, sizeof(text));
 		fprintf(t->f, "%s\n", text);
-		sheet_format(reason, "{meaning}[: {detail}]", text, sizeof(text));
-		fprintf(t->f, "  %s\n", text);
-		for (size_t k = 0; k < json_array_size(details); k++) {
-			sheet_format(json_array_get(details, k), "[{target}: {detail}]", text,
-				     sizeof(text));
-			if (*text)
-				fprintf(t->f, "  %s\n", text);
-		}
-		sheet_format(reason, "{advice}", text, sizeof(text));
-		fprintf(t->f, "  → %s\n", text);
+		output_group_body(&t->sheet, reason);
 	}
 	return 0;
 }
 
-static int draw_health(const struct tree *t)
+static int draw_health(struct tree *t)
 {
 	const json_t *health = json_object_get(t->state, "health");
 
@@ -546,6 +536,8 @@ static int draw(struct tree *t)
 	draw_gpus(t);
 	draw_boots(t);
 	draw_needs(t);
+	t->sheet.label = "";
+	t->sheet.width = 0;
 	r = draw_list(t, json_object_get(t->state, "reasons"));
 	return r < 0 ? r : draw_health(t);
 }
