@@ -285,6 +285,10 @@ static int exit_code(enum node_state state)
 
 int command_status(const struct command *cmd)
 {
+	const struct status_request req = { cmd->config, cmd->is_json,
+					    cmd->is_problems   ? TREE_PROBLEMS
+					    : cmd->is_topology ? TREE_TOPOLOGY
+							       : TREE_ALL };
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	enum node_state state;
 	int r;
@@ -297,9 +301,9 @@ int command_status(const struct command *cmd)
 		return EXIT_FAILURE;
 
 	if (cmd->is_follow)
-		r = status_follow(&s.os.fs, cmd->is_json, &state);
+		r = status_follow(&s.os.fs, &req, &state);
 	else
-		r = status_show(&s.os, cmd->config, cmd->is_json, &state);
+		r = status_show(&s.os, &req, &state);
 	status_tell_denied(&s.denied);
 	return r < 0 ? EXIT_FAILURE : exit_code(state);
 }

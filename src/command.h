@@ -20,7 +20,7 @@ struct command {
 	const char *preset;    /* --preset, empty without a name; NULL: not given */
 	uint64_t timeout_usec; /* --timeout, UINT64_MAX: for ever */
 	bool is_json, is_strict, is_undo, with_vfs, is_export, is_conf, is_exact, is_follow,
-		is_ready, with_pod, is_debug;
+		is_ready, with_pod, is_debug, is_problems, is_topology;
 	const char *npd; /* --npd; NULL: not given */
 };
 

@@ -9,7 +9,6 @@
 #include "os/manager.h"
 #include "os/terminal.h"
 #include "output/state.h"
-#include "output/tree.h"
 #include "wait.h"
 
 #include <poll.h>
@@ -40,11 +39,11 @@ static bool is_active(const char *word)
 	return ANY(w, words, ELEMENTSOF(words), streq(word, *w));
 }
 
-static int draw(const char *state, char **ret)
+static int draw(const char *state, enum tree_view view, char **ret)
 {
 	const struct screen screen = terminal_screen();
 
-	return output_tree(state, &screen, ret);
+	return output_tree(state, view, &screen, ret);
 }
 
 static int read_file(const struct fs *fs, char **ret)
@@ -109,13 +108,13 @@ int status_add_config_changed(const struct fs *fs, char **state)
 	return output_add_config_changed(r < 0 ? NULL : c.hash, state);
 }
 
-int status_show(struct os *d, const char *config, bool is_json, enum node_state *ret)
+int status_show(struct os *d, const struct status_request *req, enum node_state *ret)
 {
 	_cleanup_(freep) char *state = NULL, *tree = NULL;
 	enum node_state now;
 	int r;
 
-	r = read_state(d, config, &state);
+	r = read_state(d, req->config, &state);
 	if (r < 0)
 		return r;
 	r = output_read_state(state, NULL, &now);
@@ -123,12 +122,12 @@ int status_show(struct os *d, const char *config, bool is_json, enum node_state 
 		log_error("/" STATE_PATH ": is damaged; the next pass of the service replaces it");
 		return r;
 	}
-	if (!is_json)
-		r = draw(state, &tree);
+	if (!req->is_json)
+		r = draw(state, req->view, &tree);
 	if (r < 0)
 		return r;
 
-	r = standard_print(is_json ? state : tree);
+	r = standard_print(req->is_json ? state : tree);
 	if (r >= 0)
 		*ret = now;
 	return r;
@@ -139,6 +138,7 @@ int status_show(struct os *d, const char *config, bool is_json, enum node_state 
 struct follow {
 	const struct fs *fs;
 	int inotify, signals;
+	enum tree_view view;
 	bool is_json, is_terminal;
 	bool is_due;   /* drawn again even when nothing changed: the terminal has another size */
 	bool is_told;  /* it was said that there is no state */
@@ -242,7 +242,7 @@ static int show(struct follow *f, const char *state)
 	_cleanup_(freep) char *text = NULL;
 	int r;
 
-	r = f->is_json ? output_state_line(state, &text) : draw(state, &text);
+	r = f->is_json ? output_state_line(state, &text) : draw(state, f->view, &text);
 	if (r < 0)
 		return r;
 	f->is_told = false;
@@ -306,12 +306,13 @@ static int open_signals(void)
 	return fd < 0 ? -errno : fd;
 }
 
-int status_follow(const struct fs *fs, bool is_json, enum node_state *ret)
+int status_follow(const struct fs *fs, const struct status_request *req, enum node_state *ret)
 {
 	_cleanup_(follow_done) struct follow f = { .fs = fs,
 						   .inotify = wait_open(),
 						   .signals = open_signals(),
-						   .is_json = is_json,
+						   .view = req->view,
+						   .is_json = req->is_json,
 						   .is_terminal = isatty(STDOUT_FILENO),
 						   .state = NODE_STARTING };
 	int r = MIN(f.inotify, f.signals);

@@ -11,17 +11,24 @@
 
 #include "model/node.h"
 #include "os/os.h"
+#include "output/tree.h"
+
+struct status_request {
+	const char *config; /* the file of --config, or NULL */
+	bool is_json;
+	enum tree_view view; /* without is_json */
+};
 
 /*
- * Prints the node. @config: the file of --config, or NULL. Problems are logged.
+ * Prints the node. Problems are logged.
  * Return: 0 with the state in @ret, or -errno.
  */
-int status_show(struct os *d, const char *config, bool is_json, enum node_state *ret);
+int status_show(struct os *d, const struct status_request *req, enum node_state *ret);
 
 /**
  * status_follow() - print the node, and again whenever that changes
  * @fs:      of the running system
- * @is_json: one document a line
+ * @req:     with is_json one document a line
  * @ret:     the last state that was seen; NODE_STARTING when there was none
  *
  * By inotify, nothing is polled. On a terminal the picture is drawn in place, also after its size
@@ -31,7 +38,7 @@ int status_show(struct os *d, const char *config, bool is_json, enum node_state 
  *
  * Return: 0 or -errno.
  */
-int status_follow(const struct fs *fs, bool is_json, enum node_state *ret);
+int status_follow(const struct fs *fs, const struct status_request *req, enum node_state *ret);
 
 /*
  * Adds the reason configuration-changed to the text of state.json where the configuration on disk

@@ -501,7 +501,7 @@ static void the_tree_counts_nics_where_a_bond_has_two(_unused_ void **state)
 	make_machine(&m);
 	lose(&m.devices[3], REASON_PORT_OF_LAG);
 	assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &json), 0);
-	assert_int_equal(output_tree(json, &(struct screen){ .width = 100 }, &text), 0);
+	assert_int_equal(output_tree(json, TREE_ALL, &(struct screen){ .width = 100 }, &text), 0);
 	assert_non_null(strstr(text, ": 2 NICs, 2 of 3 devices usable, "));
 }
 
@@ -1212,7 +1212,7 @@ static void every_cut_of_a_state_is_refused(_unused_ void **state)
 
 		text[n] = '\0';
 		assert_int_equal(take_texts(text, "{}", BOOT, &next), -EINVAL);
-		assert_int_equal(output_tree(text,
+		assert_int_equal(output_tree(text, TREE_ALL,
 					     &(struct screen){ .width = 80, .has_colour = true },
 					     &tree),
 				 -EINVAL);
@@ -1261,7 +1261,7 @@ static void tree_is_read_in_ten_seconds(_unused_ void **state)
 	SET(m.node.kubelet.values[0].text, "best-effort");
 	SET(m.node.kubelet.values[0].path, "/var/lib/kubelet/config.yaml");
 	assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &json), 0);
-	assert_int_equal(output_tree(json, &(struct screen){ .width = 100 }, &text), 0);
+	assert_int_equal(output_tree(json, TREE_ALL, &(struct screen){ .width = 100 }, &text), 0);
 	assert_memory_equal(text, expected, MIN(strlen(text), strlen(expected)));
 	assert_true(strlen(text) > strlen(expected));
 	assert_true(is_prefix(text + strlen(expected), "  → "));
@@ -1291,8 +1291,9 @@ static void tree_rows_and_sentences_fit_the_width(_unused_ void **state)
 		for (size_t d = 1; d < 4; d++)
 			lose(&m.devices[d], (enum reason)(REASON_VERBS_FAILED + d));
 		assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &json), 0);
-		assert_int_equal(output_tree(json, &(struct screen){ .width = widths[i] }, &text),
-				 0);
+		assert_int_equal(
+			output_tree(json, TREE_ALL, &(struct screen){ .width = widths[i] }, &text),
+			0);
 		for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
 			const size_t n = strcspn(line, "\n");
 
@@ -1300,6 +1301,57 @@ static void tree_rows_and_sentences_fit_the_width(_unused_ void **state)
 			assert_true(n == 0 || line[n - 1] != ' ');
 		}
 	}
+}
+
+static void problems_are_what_is_not_well(_unused_ void **state)
+{
+	static const char all_well[] = "NUMA node 0\n"
+				       "└─ · 0000:41:00.0  mlx5_0  ens1  mlx5_core  ACTIVE  400 "
+				       "Gb/s  2 VFs ✓\n"
+				       "NUMA node 1\n";
+	static const char one_is_not[] = "   └─ ✗ 0000:41:00.3 ";
+	struct machine m;
+
+	for (int is_bad = 0; is_bad < 2; is_bad++) {
+		_cleanup_(freep) char *json = NULL, *text = NULL;
+
+		make_machine(&m);
+		SET(m.gids[0].netdev, ""); /* those of all devices */
+		lose(&m.devices[3], REASON_NO_IBDEV);
+		if (is_bad)
+			lose(&m.devices[2], REASON_NO_IBDEV);
+		assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &json), 0);
+		assert_int_equal(output_tree(json, TREE_PROBLEMS, &(struct screen){}, &text), 0);
+		assert_non_null(strstr(text, is_bad ? one_is_not : all_well));
+		assert_null(strstr(text, "0000:41:00.2"));
+		assert_null(strstr(text, "Kubelet"));
+	}
+}
+
+static void topology_is_a_matrix(_unused_ void **state)
+{
+	static const char json[] =
+		"{\"state\":\"ready\",\"gpus\":[{\"pci\":\"0000:43:00.0\",\"numa_node\":0,\"near_"
+		"by\":"
+		"\"switch\",\"nics\":[\"0000:41:00.0\"]}],\"devices\":[{\"pci\":\"0000:41:00.0\","
+		"\"ibdev\":\"mlx5_0\",\"numa_node\":0},{\"pci\":\"0000:c1:00.0\",\"numa_node\":1},{"
+		"\"pci\":\"0000:c2:00.0\",\"numa_node\":1}]}";
+	static const char *const expected[] = { "GPU 0000:43:00.0 X PIX SYS SYS 0\n",
+						"mlx5_0 PIX X SYS SYS 0\n",
+						"0000:c1:00.0 SYS SYS X NODE 1\n",
+						"0000:c2:00.0 SYS SYS NODE X 1\n" };
+	_cleanup_(freep) char *text = NULL;
+	char *to;
+
+	assert_int_equal(output_tree(json, TREE_TOPOLOGY, &(struct screen){}, &text), 0);
+	to = text; /* one blank for many */
+	for (const char *s = text; *s; s++)
+		if (*s != ' ' || s[1] != ' ')
+			*to++ = *s;
+	*to = '\0';
+	assert_true(is_prefix(text, " 0000:43:00.0 mlx5_0 0000:c1:00.0 0000:c2:00.0 NUMA\n"));
+	for (size_t i = 0; i < ELEMENTSOF(expected); i++)
+		assert_non_null(strstr(text, expected[i]));
 }
 
 static void colour_and_control_characters_come_from_us_only(_unused_ void **state)
@@ -1311,15 +1363,16 @@ static void colour_and_control_characters_come_from_us_only(_unused_ void **stat
 		"\"reasons\":[{\"code\":\"c\\r\",\"advice\":5}],\"plugin\":[]}";
 	_cleanup_(freep) char *plain = NULL, *coloured = NULL;
 
-	assert_int_equal(output_tree(json, &(struct screen){ .width = 80 }, &plain), 0);
+	assert_int_equal(output_tree(json, TREE_ALL, &(struct screen){ .width = 80 }, &plain), 0);
 	assert_null(strchr(plain, '\033'));
 	assert_null(strchr(plain, '\r'));
 	assert_null(strstr(plain, "\xc2\x9b"));
 	assert_non_null(strstr(plain, "?[2Jready"));
 
-	assert_int_equal(
-		output_tree(json, &(struct screen){ .width = 80, .has_colour = true }, &coloured),
-		0);
+	assert_int_equal(output_tree(json, TREE_ALL,
+				     &(struct screen){ .width = 80, .has_colour = true },
+				     &coloured),
+			 0);
 	assert_non_null(strstr(coloured, "\033[32m"));
 	assert_null(strstr(coloured, "\033[2J"));
 }
@@ -1454,6 +1507,8 @@ int main(void)
 		cmocka_unit_test(every_cut_of_a_state_is_refused),
 		cmocka_unit_test(tree_is_read_in_ten_seconds),
 		cmocka_unit_test(tree_rows_and_sentences_fit_the_width),
+		cmocka_unit_test(problems_are_what_is_not_well),
+		cmocka_unit_test(topology_is_a_matrix),
 		cmocka_unit_test(colour_and_control_characters_come_from_us_only),
 		cmocka_unit_test(a_configuration_is_valid_or_its_problems_are_listed),
 		cmocka_unit_test(a_device_that_is_lost_for_a_moment_keeps_its_name),

@@ -491,7 +491,7 @@ static void the_table_is_read_and_captured(_unused_ void **state)
 	assert_memory_equal(again.pnets, s.pnets, 4 * sizeof(*s.pnets));
 
 	assert_int_equal(output_state(&s.config, &s.node, &s.memory, &p, &json), 0);
-	assert_int_equal(output_tree(json, &(struct screen){ .width = 0 }, &tree), 0);
+	assert_int_equal(output_tree(json, TREE_ALL, &(struct screen){ .width = 0 }, &tree), 0);
 	assert_non_null(strstr(tree, "\nSMC-R          5254000ABC01 eth0 n/a 255\n"
 				     "               5254000ABC01 n/a mlx5_0 1\n"
 				     "               5254000ABC02 eth1 n/a 255\n"

@@ -33,6 +33,6 @@ struct screen terminal_screen(void)
 	else if (is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
 		size.ws_col = 0;
 	return (struct screen){ .width = size.ws_col,
-				.has_colour = is_terminal && !is_dumb && !*get("NO_COLOR"),
+				.has_colour = is_terminal && !is_dumb && !getenv("NO_COLOR"),
 				.is_ascii = is_dumb || !is_utf8() };
 }

@@ -47,6 +47,7 @@ struct tree {
 	struct sheet sheet;
 	FILE *f; /* of the sheet */
 	const struct screen *screen;
+	enum tree_view view;
 	struct row *rows; /* owned */
 	size_t n_rows;
 	int widths[_COLUMN_N]; /* 0: the column is left out */
@@ -192,22 +193,40 @@ static json_int_t numa_of(const json_t *device)
 	return json_object_get(device, "numa_node") ? document_get_number(device, "numa_node") : -1;
 }
 
+/* Of problems, VFs that are well are left out, and so are NICs without VFs. */
+static bool is_drawn(const struct tree *t, const json_t *device)
+{
+	return t->view != TREE_PROBLEMS || json_array_size(json_object_get(device, "vfs")) > 0 ||
+	       !document_get_flag(device, "usable");
+}
+
 static int add_pf(struct tree *t, const json_t *pf, bool is_last)
 {
 	const json_t *vfs = json_object_get(pf, "vfs");
-	const size_t n_vfs = json_array_size(vfs);
+	size_t n = json_array_size(vfs);
 	int r;
 
 	r = add_row(t, pf, is_last ? "└─ " : "├─ ", numa_of(pf));
-	for (size_t i = 0; i < n_vfs && r >= 0; i++) {
+	while (n > 0 && !is_drawn(t, json_array_get(vfs, n - 1)))
+		n--;
+	if (r >= 0 && n == 0 && json_array_size(vfs) > 0)
+		snprintf(t->rows[t->n_rows - 1].cells[COLUMN_WORTH], CELL_LEN, "%zu VFs ✓",
+			 json_array_size(vfs));
+	for (size_t i = 0; i < n && r >= 0; i++) {
 		char branch[32];
 
 		snprintf(branch, sizeof(branch), "%s%s", is_last ? "   " : "│  ",
-			 i + 1 == n_vfs ? "└─ " : "├─ ");
-		r = add_row(t, json_array_get(vfs, i), branch, numa_of(pf));
+			 i + 1 == n ? "└─ " : "├─ ");
+		if (is_drawn(t, json_array_get(vfs, i)))
+			r = add_row(t, json_array_get(vfs, i), branch, numa_of(pf));
 	}
 
 	return r;
+}
+
+static bool is_of_node(const struct tree *t, const json_t *device, json_int_t numa_node)
+{
+	return numa_of(device) == numa_node && is_drawn(t, device);
 }
 
 static int add_numa_node(struct tree *t, const json_t *devices, json_int_t numa_node)
@@ -216,10 +235,10 @@ static int add_numa_node(struct tree *t, const json_t *devices, json_int_t numa_
 	int r = 0;
 
 	for (size_t i = 0; i < json_array_size(devices); i++)
-		if (numa_of(json_array_get(devices, i)) == numa_node)
+		if (is_of_node(t, json_array_get(devices, i), numa_node))
 			last = i;
 	for (size_t i = 0; i <= last && r >= 0; i++)
-		if (numa_of(json_array_get(devices, i)) == numa_node)
+		if (is_of_node(t, json_array_get(devices, i), numa_node))
 			r = add_pf(t, json_array_get(devices, i), i == last);
 
 	return r;
@@ -333,7 +352,7 @@ static void draw_rows(const struct tree *t)
 		draw_row(t, row);
 	}
 
-	if (t->n_rows == 0)
+	if (json_array_size(json_object_get(t->state, "devices")) == 0)
 		draw_nics(t);
 }
 
@@ -422,28 +441,6 @@ static const struct sheet_row rows[] = {
 	{ NULL, "smc.pnetids", "{pnetid} [{netdev}|n/a] [{ibdev} {port}|n/a 255]" },
 };
 
-/* Beside which NICs each GPU is. */
-static void draw_gpus(struct tree *t)
-{
-	const json_t *gpus = json_object_get(t->state, "gpus");
-	char text[SHEET_LINE_LEN];
-
-	t->sheet.label = "GPUs";
-	for (size_t i = 0; i < json_array_size(gpus); i++) {
-		const json_t *gpu = json_array_get(gpus, i), *nics = json_object_get(gpu, "nics");
-
-		sheet_format(
-			gpu,
-			"{pci}[, NUMA node {numa_node}]: [{?near_by=switch}on the PCIe switch of"
-			"|{?near_by=numa_node}on the NUMA node of|no managed NIC is near]",
-			text, sizeof(text));
-		sheet_add(&t->sheet, "%s", text);
-		for (size_t k = 0; k < json_array_size(nics); k++)
-			sheet_add(&t->sheet, " %s", json_string_value(json_array_get(nics, k)));
-		sheet_end(&t->sheet);
-	}
-}
-
 /* "2026-11-21 10:03 UTC, Linux 6.12.48, degraded: set-num-vfs 0000:41:00.0 8 never-ended" */
 static void draw_boot(struct sheet *sheet, const json_t *boot)
 {
@@ -520,6 +517,61 @@ static int draw_health(struct tree *t)
 	return draw_list(t, health);
 }
 
+/* As "nvidia-smi topo -m" has it, between a GPU or NIC and another one. */
+static const char *nearness(const json_t *a, const json_t *b)
+{
+	const json_t *gpu = json_object_get(a, "near_by") ? a : b, *nics, *nic;
+	const char *pci = document_get_text(gpu == a ? b : a, "pci");
+	size_t i;
+
+	nics = streq(document_get_text(gpu, "near_by"), "switch") ? json_object_get(gpu, "nics")
+								  : NULL;
+	if (a == b)
+		return "X";
+	json_array_foreach(nics, i, nic) if (streq(json_string_value(nic), pci)) return "PIX";
+	return numa_of(a) < 0 || numa_of(b) < 0 ? "?" : numa_of(a) == numa_of(b) ? "NODE" : "SYS";
+}
+
+static int draw_topology(const struct tree *t)
+{
+	json_auto_t *all = json_array();
+	const json_t *a, *b;
+	char text[64];
+	size_t i, k;
+
+	if (json_array_extend(all, json_object_get(t->state, "gpus")) < 0)
+		json_array_clear(all); /* no GPU */
+	if (json_array_extend(all, json_object_get(t->state, "devices")) < 0)
+		return -EINVAL;
+	fprintf(t->f, "%18s", "");
+	json_array_foreach(all, i, a)
+	{
+		sheet_format(a, "[{ibdev}|{pci}]", text, sizeof(text));
+		fprintf(t->f, "%-14s", text);
+	}
+	fputs("NUMA\n", t->f);
+	json_array_foreach(all, i, a)
+	{
+		sheet_format(a, "[{?near_by}GPU {pci}|{ibdev}|{pci}]", text, sizeof(text));
+		fprintf(t->f, "%-18s", text);
+		json_array_foreach(all, k, b) fprintf(t->f, "%-14s", nearness(a, b));
+		sheet_format(a, "[{numa_node}|?]\n", text, sizeof(text));
+		fputs(text, t->f);
+	}
+	fputs("\nX itself, PIX on the same PCIe switch, NODE on the same NUMA node, SYS on "
+	      "another\n",
+	      t->f);
+	return 0;
+}
+
+static void draw_rest(struct tree *t)
+{
+	fputc('\n', t->f);
+	sheet_fill_rows(&t->sheet, t->state, rows, ELEMENTSOF(rows));
+	draw_boots(t);
+	draw_needs(t);
+}
+
 static int draw(struct tree *t)
 {
 	int r;
@@ -531,21 +583,19 @@ static int draw(struct tree *t)
 	measure(t);
 	draw_head(t);
 	draw_rows(t);
-	fputc('\n', t->f);
-	sheet_fill_rows(&t->sheet, t->state, rows, ELEMENTSOF(rows));
-	draw_gpus(t);
-	draw_boots(t);
-	draw_needs(t);
+	if (t->view == TREE_ALL)
+		draw_rest(t);
 	t->sheet.label = "";
 	t->sheet.width = 0;
 	r = draw_list(t, json_object_get(t->state, "reasons"));
-	return r < 0 ? r : draw_health(t);
+	return r < 0 || t->view == TREE_PROBLEMS ? r : draw_health(t);
 }
 
-int output_tree(const char *state_json, const struct screen *screen, char **ret)
+int output_tree(const char *state_json, enum tree_view view, const struct screen *screen,
+		char **ret)
 {
 	json_auto_t *state = NULL;
-	_cleanup_(tree_done) struct tree t = { .screen = screen };
+	_cleanup_(tree_done) struct tree t = { .screen = screen, .view = view };
 	_cleanup_(freep) char *text = NULL;
 	int r;
 
@@ -559,7 +609,7 @@ int output_tree(const char *state_json, const struct screen *screen, char **ret)
 	r = sheet_open(&t.sheet, 0, LABEL_WIDTH);
 	t.f = t.sheet.out.f;
 	if (r >= 0)
-		r = draw(&t);
+		r = view == TREE_TOPOLOGY ? draw_topology(&t) : draw(&t);
 	if (r >= 0)
 		r = sheet_close(&t.sheet, &text);
 	return r < 0 ? r : screen_fit(screen, text, ret);

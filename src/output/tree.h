@@ -9,6 +9,13 @@
 
 #include "../base/screen.h"
 
+enum tree_view {
+	TREE_ALL,
+	TREE_PROBLEMS, /* what is not usable, and reasons; a line for a NIC whose VFs are all well
+			*/
+	TREE_TOPOLOGY, /* GPUs and NICs as a matrix, as "nvidia-smi topo -m" */
+};
+
 /**
  * output_tree() - draw the node
  * @state_json:  the text of output_state()
@@ -22,4 +29,5 @@
  *
  * Return: 0, -EINVAL for what is no such text, -ENOMEM.
  */
-int output_tree(const char *state_json, const struct screen *screen, char **ret);
+int output_tree(const char *state_json, enum tree_view view, const struct screen *screen,
+		char **ret);

@@ -52,9 +52,9 @@ static void try_state(const char *text)
 
 		require(json_equal(x, y) && strcspn(line, "\n") + 1 >= strlen(line));
 	}
-	if (output_tree(text, &(struct screen){ .width = 0 }, &tree) == 0)
+	if (output_tree(text, TREE_ALL, &(struct screen){ .width = 0 }, &tree) == 0)
 		require_plain(tree);
-	if (output_tree(text, &(struct screen){ .width = 60 }, &narrow) == 0)
+	if (output_tree(text, TREE_ALL, &(struct screen){ .width = 60 }, &narrow) == 0)
 		require_plain(narrow);
 	require(output_news(NULL, text, &first, &n_news) <= 0);
 	require(output_news(text, text, &news, &n_news) <= 0);

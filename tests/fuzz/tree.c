@@ -254,7 +254,7 @@ static char *look(const char *root)
 
 	require(output_state(&c, &n, &memory, &p, &state) == 0);
 	require(take_next(&c, &n, &memory, &p, n.boot_id, &again) == 0);
-	require(output_tree(state, &(struct screen){ .width = 100 }, &tree) == 0);
+	require(output_tree(state, TREE_ALL, &(struct screen){ .width = 100 }, &tree) == 0);
 	require_plain(tree);
 	free(tree);
 	list_all(&c, &n, &memory, &p);
