@@ -378,18 +378,6 @@ int command_check(const struct command *cmd)
 	"presets\" lists them), or add a section, for example \"Device "                           \
 	"rdma.Match=driver:mlx5_core\""
 
-static void tell_reboot(const struct plan *p)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->n_actions; i++)
-		n += p->actions[i].class == CLASS_NEEDS_REBOOT;
-	if (n > 0)
-		log_info("A reboot is needed for %zu of these %zu", n, p->n_actions);
-	else if (p->n_actions > 0)
-		log_info("No reboot is needed");
-}
-
 /* Sections that match nothing, or none at all. */
 static void tell_no_nic(const struct config *c)
 {
@@ -441,9 +429,7 @@ static int tell_plan(const struct command *cmd, struct os *d, const struct confi
 
 	if (p.n_actions > 0)
 		log_info("A restart would do this:");
-	r = print_as(text, cmd->is_json);
-	tell_reboot(&p);
-	return r;
+	return print_as(text, cmd->is_json);
 }
 
 /* The kubelet's unit has other lines now: systemd reads them, and starts nothing. */
@@ -679,22 +665,19 @@ static int print_presets(const struct command *cmd, const json_t *presets)
 
 int command_presets(const struct command *cmd)
 {
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	json_auto_t *presets = NULL;
 	int r;
 
-	r = fs_open_root(cmd->root, &fs);
-	if (r < 0) {
-		refuse_root(cmd, r);
+	if (open_doors(cmd, &s) < 0)
 		return EXIT_FAILURE;
-	}
-	r = preset_names(&fs, &names);
+	r = preset_names(&s.os.fs, &names);
 	if (r < 0) {
 		log_error_errno(r, "/" PRESET_FOLDER);
 		return EXIT_FAILURE;
 	}
-	presets = make_presets(&fs, &names);
+	presets = make_presets(&s.os.fs, &names);
 	return presets ? print_presets(cmd, presets) : EXIT_FAILURE;
 }
 
@@ -733,7 +716,7 @@ int command_health(const struct command *cmd)
 	/* Without a state nothing is known, which has a line as well. */
 	if (r != -ENOMEM)
 		r = cmd->npd ? output_npd(state, boot_id, cmd->npd, &text)
-			     : output_health(state, boot_id, cmd->argument, &text);
+			     : output_health(state, boot_id, cmd->argument, cmd->is_json, &text);
 	return r < 0 || print(text) != EXIT_SUCCESS ? HEALTH_UNKNOWN : r;
 }
 
@@ -973,14 +956,16 @@ int command_bake(const struct command *cmd)
 
 static int run_nccl_env(const struct command *cmd)
 {
-	struct nccl_request req = { cmd->is_export, cmd->is_exact, cmd->exec, -1, -1 };
+	struct nccl_request req = {
+		cmd->is_export, cmd->is_exact, cmd->is_json, cmd->exec, -1, -1
+	};
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	int r;
 
-	if (cmd->is_export + cmd->is_conf + (cmd->exec != NULL) > 1 ||
+	if (cmd->is_export + cmd->is_conf + cmd->is_json + (cmd->exec != NULL) > 1 ||
 	    (cmd->exec && !cmd->exec[0])) {
 		log_error(NCCL_ENV_FORMS);
 		return -EINVAL;

@@ -28,7 +28,7 @@ enum {
 	TAKES_FOLLOW = 1 << 10,
 	TAKES_CHECK = 1 << 11,
 	TAKES_NPD = 1 << 12,
-	NEEDS_ROOT = 1 << 13, /* but below --root= */
+	NEEDS_ROOT = 1 << 13,                 /* but below --root= */
 	TAKES_ARCHIVE = TAKES_ROOT | 1 << 14, /* only looks, so an archive may be the root */
 };
 
@@ -41,16 +41,18 @@ static const struct {
 	{ "Look" },
 	{ "status", "", "show the node as a tree: NUMA nodes, NICs, VFs, RDMA devices, reasons",
 	  command_status, TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON | TAKES_FOLLOW,
-	  "The state is the one that the service wrote; without a running service it is read now.\n"
+	  "The state is the one that the service wrote; without a running service it is\n"
+	  "read now.\n"
 	  "With --follow --json: one document on each line.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 not yet, 1 error.\n" },
 	{ "explain", "DEVICE",
 	  "show the facts and the verdict for a device, the kubelet or the plugin", command_explain,
 	  TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON,
-	  "Reads the node now: section, driver, origin of its parameters, port, GIDs, verdict.\n"
+	  "Reads the node now: section, driver, origin of its parameters, port, GIDs,\n"
+	  "verdict.\n"
 	  "explain kubelet: its settings at its next start, what sets them, and since when.\n"
-	  "explain plugin: its file, which processes read it, its rules for each device, and what\n"
-	  "it exposes.\n"
+	  "explain plugin: its file, which processes read it, its rules for each device,\n"
+	  "and what it exposes.\n"
 	  "Exit code: 0 success, 1 no such device.\n" },
 	{ "plan", "", "print the changes that apply would make, in order", command_plan,
 	  TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON | TAKES_PRESET,
@@ -59,73 +61,67 @@ static const struct {
 	{ "check", "[FILE]",
 	  "check the configuration, and print what the device plugin would expose", command_check,
 	  TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON | TAKES_CHECK,
-	  "An unknown key is an error here. The plugin's own rules are replayed on this node: "
-	  "what\n"
-	  "it exposes when the plan is done, and now where that differs.\n"
+	  "An unknown key is an error here. The plugin's own rules are replayed on this\n"
+	  "node: what it exposes when the plan is done, and now where that differs.\n"
 	  "With --json: {\"valid\": ..., \"problems\": [...], \"plugin\": {...}}.\n"
-	  "Exit code: 0 valid, 1 not, or the plugin would refuse its file or expose nothing, or a\n"
-	  "change is impossible; with --ready also 1 when no device is usable now.\n" },
+	  "Exit code: 0 valid, 1 not, or the plugin would refuse its file or expose\n"
+	  "nothing, or a change is impossible; with --ready also 1 when no device is usable\n"
+	  "now.\n" },
 	{ "verify", "",
 	  "test devices, GIDs, messages, SMC-R, and the resources that the kubelet has",
 	  command_verify, TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON,
-	  "A line for each check: PASS, FAIL with what was expected, or skip. Below it is the "
-	  "command\n"
-	  "that checks the same between two nodes. It changes nothing and opens no port.\n"
+	  "A line for each check: PASS, FAIL with what was expected, or skip. Below it is\n"
+	  "the command that checks the same between two nodes. It changes nothing and opens\n"
+	  "no port.\n"
 	  "Exit code: 0 no check failed, 1 one did, or error.\n" },
 	{ "health", "[DEVICE]",
 	  "show how often links were lost, and hints about NICs, of the last pass", command_health,
-	  TAKES_ARCHIVE | TAKES_NPD,
+	  TAKES_ARCHIVE | TAKES_NPD | TAKES_JSON,
 	  "Losses are counted with [Health] Flap= or Drop=. --npd answers as a plugin of\n"
-	  "node-problem-detector, with one line; CONDITION is RdmaNotReady, RdmaLinkFlapping or\n"
-	  "RdmaPcieDegraded.\n"
+	  "node-problem-detector, with one line; CONDITION is RdmaNotReady,\n"
+	  "RdmaLinkFlapping or RdmaPcieDegraded.\n"
 	  "Exit code: 0 nothing is wrong, 1 something is, 2 not known, or error.\n" },
 	{ "wait", "", "wait until the node is ready or degraded", command_wait,
 	  TAKES_TIMEOUT | TAKES_JSON,
-	  "It prints what it waits for, each 10 s on a terminal and when the time is over, and "
-	  "ends\n"
-	  "when rdma-provision.service fails, is stopped or masked. With --json it prints the "
-	  "state\n"
-	  "in the end, as status does.\n"
+	  "It prints what it waits for, each 10 s on a terminal and when the time is over,\n"
+	  "and ends when rdma-provision.service fails, is stopped or masked. With --json it\n"
+	  "prints the state in the end, as status does.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 the time is over, 1 error or no service.\n" },
 	{ "Change" },
 	{ "set", "KEY=VALUE...", "change the configuration: all values or none", command_set,
 	  NEEDS_ROOT | TAKES_ROOT | TAKES_JSON | TAKES_PRESET | TAKES_MANY,
-	  "KEY is SECTION.KEY: Driver.Mode=compat, Device.nic.MTU=9000 for [Device nic]. The "
-	  "values "
-	  "are\n"
-	  "checked with the whole configuration, and by the rules of the device plugin on this\n"
-	  "node, written to /etc/rdma-provision/rdma-provision.conf.d/50-set.conf, and the "
-	  "changes\n"
-	  "that a restart would make are printed. --preset=auto chooses the preset by the "
-	  "kubelet's\n"
-	  "node labels, the functions on the bus and the instance type. With --json: the document\n"
-	  "of \"plan --json\", null "
-	  "without a node.\n"
-	  "Exit code: 0 written, or nothing to change; 1 error, and nothing is written unless "
-	  "only\n"
-	  "the output failed, or the last line says that a change is impossible on this node.\n" },
+	  "KEY is SECTION.KEY: Driver.Mode=compat, Device.nic.MTU=9000 for [Device nic].\n"
+	  "The values are checked with the whole configuration, and by the rules of the\n"
+	  "device plugin on this node, written to\n"
+	  "/etc/rdma-provision/rdma-provision.conf.d/50-set.conf, and the changes that a\n"
+	  "restart would make are printed. --preset=auto chooses the preset by the\n"
+	  "kubelet's node labels, the functions on the bus and the instance type. With\n"
+	  "--json: the document of \"plan --json\", null without a node.\n"
+	  "Exit code: 0 written, or nothing to change; 1 error, and nothing is written\n"
+	  "unless only the output failed, or the last line says that a change is impossible\n"
+	  "on this node.\n" },
 	{ "unset", "KEY...", "remove values that set wrote: all of them or none", command_unset,
 	  NEEDS_ROOT | TAKES_ROOT | TAKES_JSON | TAKES_PRESET | TAKES_MANY,
-	  "KEY is SECTION.KEY: \"Driver.Mode\", \"Device nic.MTU\". Other files are not changed; "
-	  "if\n"
-	  "another file sets the key, unset names it. --preset, without a name, removes the link.\n"
-	  "Exit code: 0 written; 1 error, and nothing is written unless only the output "
+	  "KEY is SECTION.KEY: \"Driver.Mode\", \"Device nic.MTU\". Other files are not\n"
+	  "changed; if another file sets the key, unset names it. --preset, without a name,\n"
+	  "removes the link.\n"
+	  "Exit code: 0 written; 1 error, and nothing is written unless only the output\n"
 	  "failed.\n" },
 	{ "presets", "", "list the presets, with the purpose of each", command_presets,
 	  TAKES_ARCHIVE | TAKES_JSON,
-	  "\"*\" marks the preset that \"set --preset=NAME\" linked. With --json:\n"
-	  "{\"presets\": [{\"name\": ..., \"description\": ..., \"linked\": ...}]}.\n"
+	  "\"*\" marks the preset that \"set --preset=NAME\" linked. With --json: {\"presets\":\n"
+	  "[{\"name\": ..., \"description\": ..., \"linked\": ...}]}.\n"
 	  "Exit code: 0, or 1 when they cannot be read.\n" },
 	{ "apply", "", "make the changes, wait for the devices, and check the result",
 	  command_apply, NEEDS_ROOT | TAKES_CONFIG | TAKES_JSON,
-	  "A running service reads the configuration and makes the pass; else this process does.\n"
+	  "A running service reads the configuration and makes the pass; else this process\n"
+	  "does.\n"
 	  "With --json it prints the final state, as status does.\n"
 	  "Exit code: 0 finished, 3 degraded, 4 not within ReadyTimeoutSec=, 1 error.\n" },
 	{ "clear", "DEVICE", "forget the losses and PCIe errors of this NIC: it no longer flaps",
 	  command_clear, NEEDS_ROOT | TAKES_CONFIG,
-	  "DEVICE is a PCI address, netdev or RDMA device of the NIC or one of its VFs. The number "
-	  "of\n"
-	  "losses in this boot is kept.\n"
+	  "DEVICE is a PCI address, netdev or RDMA device of the NIC or one of its VFs. The\n"
+	  "number of losses in this boot is kept.\n"
 	  "Exit code: 0, or 1 when it cannot be done.\n" },
 	{ "revert", "",
 	  "undo routes, rules, addresses, settings and kubelet values; needs no configuration",
@@ -140,19 +136,20 @@ static const struct {
 	  "Exit code: 0, or 1 when the file cannot be written.\n" },
 	{ "capture", "[FILE]", "write the facts that every stage reads to a tar archive",
 	  command_capture, TAKES_ARCHIVE | TAKES_CONFIG,
-	  "FILE defaults to rdma-provision-capture.tar; \"-\" is standard output. --root accepts "
-	  "it.\n"
+	  "FILE defaults to rdma-provision-capture.tar; \"-\" is standard output. --root\n"
+	  "accepts it.\n"
 	  "Exit code: 0; 1 error, or the archive lacks what is named: it could not be read.\n" },
 	{ "Kubernetes and jobs" },
 	{ "manifest", "dra", "print the Kubernetes objects for a DRA driver on nodes like this one",
 	  command_manifest, TAKES_ARCHIVE | TAKES_CONFIG,
 	  "A DeviceClass with the extended resource name, a ResourceClaimTemplate, and for\n"
-	  "dra-driver-sriov (Type=dra-sriov or sriov) a SriovResourcePolicy. It writes nothing.\n"
+	  "dra-driver-sriov (Type=dra-sriov or sriov) a SriovResourcePolicy. It writes\n"
+	  "nothing.\n"
 	  "Exit code: 0, or 1 when no device is usable, or error.\n" },
 	{ "nccl-env", "", "print the NCCL settings for the RDMA devices of this node",
-	  command_nccl_env, TAKES_ARCHIVE | TAKES_NCCL,
-	  "Ports with the highest rate of those with a RoCE v2 GID of an IPv4 address, or of a\n"
-	  "global IPv6 address where no port has one of IPv4. --exec comes last.\n"
+	  command_nccl_env, TAKES_ARCHIVE | TAKES_NCCL | TAKES_JSON,
+	  "Ports with the highest rate of those with a RoCE v2 GID of an IPv4 address, or\n"
+	  "of a global IPv6 address where no port has one of IPv4. --exec comes last.\n"
 	  "Exit code: 0, or 1 when there are none; with --exec that of the command.\n" },
 	{ "" }, /* internal: the manual alone has them */
 	{ "run", "", "run the service: passes until the node is finished, then hotplug",
@@ -163,8 +160,8 @@ static const struct {
 	  "Started by rdma-provision-early.service. Writes only below /run/modprobe.d.\n" },
 	{ "gate", "", "before the kubelet starts: fail with [Kubelet] Gate=strict, unless ready",
 	  command_gate, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
-	  "Gate=strict waits 2 s at most for the node to get ready, and so does --strict whatever\n"
-	  "the configuration is. With another Gate= it returns at once.\n"
+	  "Gate=strict waits 2 s at most for the node to get ready, and so does --strict\n"
+	  "whatever the configuration is. With another Gate= it returns at once.\n"
 	  "Exit code: 0 start the kubelet, 1 do not start it.\n" },
 	{ "kubelet-ensure", "", "set the requested settings in the kubelet's configuration",
 	  command_kubelet, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
@@ -173,9 +170,8 @@ static const struct {
 	  "Exit code: 0; with --strict 1 on failure.\n" },
 	{ "helper", "NAME", "perform a task for which the service lacks the privilege",
 	  command_helper, 0,
-	  "Started for one question by the socket rdma-provision-NAME.socket. NAME is "
-	  "\"manager\",\n"
-	  "\"module\" or \"files\".\n"
+	  "Started for one question by the socket rdma-provision-NAME.socket. NAME is\n"
+	  "\"manager\", \"module\" or \"files\".\n"
 	  "Exit code: 0 success, 1 failure.\n" },
 };
 
@@ -306,16 +302,12 @@ static size_t find_verb(const char *name)
 
 /* The words that other programs have, and ours for them. */
 static const struct {
-	const char *word, *instead;
+	const char *letter, *word, *instead;
 } foreign_options[] = {
-	{ "--dry-run", "is no option: \"rdma-provision plan\" prints the changes and makes none" },
-	{ "--output", "is no option: --json prints JSON" },
-	{ "-o", "is no option: --json prints JSON" },
-	{ "-j", "is no option: --json prints JSON" },
-	{ "-n", "is no option: \"rdma-provision plan\" prints the changes and makes none" },
-	{ "--quiet", "is no option: the exit code is the answer, and >/dev/null hides the text" },
-	{ "-q", "is no option: the exit code is the answer, and >/dev/null hides the text" },
-	{ "-v", "is no option: --version prints the version, --debug logs more" },
+	{ "-n", "--dry-run", "is no option: \"rdma-provision plan\" prints the changes" },
+	{ "-o", "--output", "is no option: --json prints JSON" },
+	{ "-q", "--quiet", "is no option: the exit code is the answer, >/dev/null hides the rest" },
+	{ "-v", "--verbose", "is no option: --debug logs more, --version prints the version" },
 };
 
 static int refuse_option(bool is_without_value, const char *last)
@@ -324,8 +316,9 @@ static int refuse_option(bool is_without_value, const char *last)
 	const char *word = is_prefix(last, "--") || optopt == 0 ? last : letter,
 		   *instead = is_without_value ? "has no value" : "is no option here";
 
-	for (size_t i = 0; i < ELEMENTSOF(foreign_options); i++)
-		if (!is_without_value && after(word, foreign_options[i].word))
+	for (size_t i = 0; i < ELEMENTSOF(foreign_options) && !is_without_value; i++)
+		if (streq(word, foreign_options[i].letter) ||
+		    is_prefix(word, foreign_options[i].word))
 			instead = foreign_options[i].instead;
 	log_error("%s %s", word, instead);
 	return -EINVAL;

@@ -23,6 +23,23 @@ static int become(char *const *command, char *settings)
 	return log_error_errno(-errno, "%s", command[0]);
 }
 
+/* Names and values are words without quotes. */
+static int print_json(char *settings)
+{
+	char *rest = NULL, *value;
+	const char *between = "{";
+
+	for (char *line = strtok_r(settings, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		value = strchr(line, '=');
+		if (*line == '#' || !value)
+			continue;
+		printf("%s\"%.*s\": \"%s\"", between, (int)(value - line), line, value + 1);
+		between = ", ";
+	}
+	return standard_print("}\n");
+}
+
 static int use_settings(const struct nccl *c, const struct nccl_request *req)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -31,6 +48,8 @@ static int use_settings(const struct nccl *c, const struct nccl_request *req)
 	r = nccl_text(c, req->is_export && !req->exec, req->is_exact, &text);
 	if (r < 0)
 		return log_error_errno(r, "NCCL");
+	if (req->is_json)
+		return print_json(text);
 	return req->exec ? become(req->exec, text) : standard_print(text);
 }
 

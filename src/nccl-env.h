@@ -17,7 +17,8 @@ struct plan;
 
 struct nccl_request {
 	bool is_export, is_exact; /* as nccl_text() takes them */
-	char *const *exec;        /* a command and its arguments, to run with them; NULL: print */
+	bool is_json;
+	char *const *exec; /* a command and its arguments, to run with them; NULL: print */
 	int traffic_class, service_level; /* as struct nccl has them */
 };
 

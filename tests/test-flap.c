@@ -579,7 +579,8 @@ static void people_read_a_line_for_each_nic(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(freep) char *text = NULL;
 
-		assert_int_equal(output_health(json, "b", rows[i].name, &text), rows[i].code);
+		assert_int_equal(output_health(json, "b", rows[i].name, false, &text),
+				 rows[i].code);
 		assert_string_equal(text, rows[i].text);
 	}
 	assert_int_equal(output_find_nic(json, "mlx5_0", pci, sizeof(pci)), 0);

@@ -189,7 +189,19 @@ static int put_nic(const json_t *document, const json_t *nic, FILE *f)
 	return n > 0 ? HEALTH_NOT_OK : HEALTH_OK;
 }
 
-int output_health(const char *json, const char *boot_id, const char *name, char **ret)
+static int print_document(const json_t *document, const json_t *only, char **ret)
+{
+	json_auto_t *list = only ? json_pack("[O]", only) : NULL;
+	json_auto_t *d =
+		json_pack("{s:O?, s:O?, s:O?, s:O?}", "state", json_object_get(document, "state"),
+			  "nics", list ? list : json_object_get(document, "devices"), "reasons",
+			  json_object_get(document, "reasons"), "health",
+			  json_object_get(document, "health"));
+
+	return d ? document_print(d, ret) : -ENOMEM;
+}
+
+int output_health(const char *json, const char *boot_id, const char *name, bool is_json, char **ret)
 {
 	_cleanup_(stream_done) struct stream out = {};
 	json_auto_t *document = NULL;
@@ -210,6 +222,6 @@ int output_health(const char *json, const char *boot_id, const char *name, char 
 		fprintf(out.f, "%s\n", document ? "no managed NIC has that name" : NOTHING_KNOWN);
 		code = HEALTH_UNKNOWN;
 	}
-	r = stream_take(&out, ret);
+	r = is_json ? print_document(document, only, ret) : stream_take(&out, ret);
 	return r < 0 ? r : code;
 }

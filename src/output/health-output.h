@@ -30,8 +30,9 @@ enum { /* exit codes */
 int output_npd(const char *json, const char *boot_id, const char *condition, char **ret);
 
 /* Describes links and cards for people: a line for each NIC, and below it one for each hint. @name:
- * as output_find_nic() takes it, or NULL for all. */
-int output_health(const char *json, const char *boot_id, const char *name, char **ret);
+ * as output_find_nic() takes it, or NULL for all. @is_json: these members of the state instead. */
+int output_health(const char *json, const char *boot_id, const char *name, bool is_json,
+		  char **ret);
 
 /* The PCI address of the managed NIC that has this PCI address, netdev or RDMA device, or a VF that
  * has it. Return: 0, -ENODEV, -EINVAL for what is no state, or -ENOMEM. */

@@ -193,7 +193,7 @@ static json_int_t numa_of(const json_t *device)
 	return json_object_get(device, "numa_node") ? document_get_number(device, "numa_node") : -1;
 }
 
-/* Of problems, VFs that are well are left out, and so are NICs without VFs. */
+/* Devices that --problems has: NICs with VFs, and what is not usable. */
 static bool is_drawn(const struct tree *t, const json_t *device)
 {
 	return t->view != TREE_PROBLEMS || json_array_size(json_object_get(device, "vfs")) > 0 ||
