@@ -114,8 +114,8 @@ void preset_list(const struct fs *fs, const char *begin)
 	}
 	if (r < 0 && r != -ENOENT)
 		log_error_errno(r, "/" PRESET_FOLDER);
-	log_error("%s is not valid: use %s%s", begin, *text ? "one of " : "",
-		  *text ? text : "none, for there are no presets in /" PRESET_FOLDER);
+	log_error("%s is not valid: %s%s", begin, *text ? "use one of " : "",
+		  *text ? text : "there are no presets in /" PRESET_FOLDER);
 }
 
 static int read_preset(const struct fs *fs, const char *name, struct preset *p)

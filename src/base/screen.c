@@ -31,17 +31,15 @@ int screen_columns(const char *s)
 
 static void put(FILE *f, const struct screen *p, const char *s)
 {
-	for (size_t n; *s; s += n) {
-		char shown = '?';
+	for (size_t n; *s && p->is_ascii; s += n) {
+		char shown = (*s & 0x80) ? '?' : *s;
 
-		n = bytes(s);
-		for (size_t i = 0; i < ELEMENTSOF(letters); i++)
+		n = (*s & 0x80) ? bytes(s) : 1;
+		for (size_t i = 0; i < ELEMENTSOF(letters) && n > 1; i++)
 			shown = is_prefix(s, letters[i].letter) ? letters[i].ascii : shown;
-		if (p->is_ascii && (*s & 0x80))
-			fputc(shown, f);
-		else
-			fprintf(f, "%.*s", (int)n, s);
+		fputc(shown, f);
 	}
+	fputs(s, f);
 }
 
 /* The column in which the lines after the first one begin. */
