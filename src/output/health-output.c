@@ -198,7 +198,7 @@ static int print_document(const json_t *document, const json_t *only, char **ret
 			  json_object_get(document, "reasons"), "health",
 			  json_object_get(document, "health"));
 
-	return d ? document_print(d, ret) : -ENOMEM;
+	return d && (list || !only) ? document_print(d, ret) : -ENOMEM;
 }
 
 int output_health(const char *json, const char *boot_id, const char *name, bool is_json, char **ret)
