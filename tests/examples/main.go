@@ -106,7 +106,11 @@ func build(folder string, bases map[string]string) ([]byte, error) {
 	if err = os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		return nil, err
 	}
-	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(fs, work)
+	source := work
+	if !strings.Contains(string(text), "- https:") { // it may name folders beside it
+		source = folder
+	}
+	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(fs, source)
 	if err != nil {
 		return nil, err
 	}
