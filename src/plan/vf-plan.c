@@ -106,7 +106,7 @@ static int add_changes(const struct node *n, const struct memory *memory, struct
 		return -ENOMEM;
 	a = want > 0 ? add_change(p, CLASS_CHANGE, REASON_NONE, pf, 0, want) : NULL;
 	if (a && part && !part->has_vfs && !part->lacks_vfs)
-		COPY(a->detail, "whether these have RDMA is not known");
+		a->detail = "whether these have RDMA is not known";
 	return want > 0 && !a ? -ENOMEM : 0;
 }
 
