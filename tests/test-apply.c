@@ -58,6 +58,15 @@ static int remove_place(void **state)
 
 static const struct memory no_memory;
 
+/* The texts of a plan whose actions are a test's own live until the next one has run. */
+static void keep_texts(struct plan *p)
+{
+	static struct action_texts kept;
+
+	action_texts_done(&kept);
+	kept = TAKE_STRUCT(p->texts);
+}
+
 /* All of a plan, up to an action that gets stuck. Return: how many were tried, or -ENOMEM. */
 static int apply_plan(struct os *d, const struct node *n, const struct memory *memory,
 		      const struct apply_hooks *hooks, struct plan *p)
@@ -72,6 +81,7 @@ static int apply_plan(struct os *d, const struct node *n, const struct memory *m
 	r = apply_some(&ap, n, memory, p);
 	while (apply_is_busy(&ap))
 		apply_wait(&ap, n, UINT64_MAX);
+	keep_texts(p);
 	return r;
 }
 
@@ -147,6 +157,7 @@ static void vfs_are_made_by_an_old_plan_only_after_another_look(void **state)
 		action_set(&a, "0", "1");
 		complete_actions(p.actions, p.n_actions);
 		assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 1);
+		keep_texts(&p);
 		assert_int_equal(h.n_asked, rows[i].n_asked);
 		assert_int_equal(a.result, rows[i].result);
 	}
@@ -1006,6 +1017,7 @@ static void no_look_is_due_when_rules_are_read(void **state)
 	assert_true(actions[0].is_done && actions[1].is_done);
 	assert_false(apply_is_busy(&ap));
 	apply_done(&ap);
+	keep_texts(&p);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(close(wishes[i]) + close(locked[i]), 0);

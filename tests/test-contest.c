@@ -272,6 +272,7 @@ static void the_text_of_a_file_is_its_value(_unused_ void **state)
 			plan_contest(&s.config, &s.node, &s.memory, 0, &p);
 			values[k] = p.actions[0].value;
 			free(p.actions);
+			action_texts_done(&p.texts);
 			text_index_done(&p.by_target);
 		}
 		assert_true(values[0] != values[1]);
