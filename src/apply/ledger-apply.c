@@ -43,7 +43,7 @@ static struct ledger_entry *add(struct ledger *l, const struct action *a)
 int ledger_note(struct work *w, const struct action *a, const char *from)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
-	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, FS_LOCK_USEC);
+	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, LANES_LOCK_USEC);
 	const uint64_t now = now_usec();
 	char buf[SHOWN_LEN];
 	const char *to = action_to(a, buf);
@@ -79,7 +79,7 @@ int ledger_note(struct work *w, const struct action *a, const char *from)
 int ledger_forget(struct work *w, const struct action *a, enum verb verb)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
-	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, FS_LOCK_USEC);
+	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, LANES_LOCK_USEC);
 	struct ledger_entry *e;
 	int r;
 

@@ -9,6 +9,10 @@
 
 #include "apply.h"
 
+/* For a lane: each of 64 may have to write to a disk first. Its action's own time ends it before.
+ */
+#define LANES_LOCK_USEC (60 * USEC_PER_SEC)
+
 /*
  * Notes a change before it is made, so that a crash in between forgets nothing; an action that
  * takes something back is not noted. @from: the value as the kernel tells it; messages may show

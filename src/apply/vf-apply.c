@@ -161,7 +161,7 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime, con
  */
 static int set_record(struct work *w, const char *address, bool is_off)
 {
-	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, FS_LOCK_USEC);
+	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, LANES_LOCK_USEC);
 	const struct fs *fs = &w->os->fs;
 	const char *boot_id = w->node->boot_id;
 	int r, r_boot;
