@@ -7,6 +7,7 @@
 #include "observe/observe.h"
 #include "observe/qos-observe.h"
 #include "observe/snapshot.h"
+#include "observe/users.h"
 #include "os/tar.h"
 #include "status.h"
 

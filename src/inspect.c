@@ -9,6 +9,7 @@
 #include "observe/observe.h"
 #include "observe/plugin-observe.h"
 #include "observe/qos-observe.h"
+#include "observe/users.h"
 #include "os/kmsg.h"
 #include "output/actions.h"
 #include "output/check.h"

@@ -17,6 +17,7 @@
 #include "plan/attempts-plan.h"
 #include "plan/output-plan.h"
 #include "plan/plan-make.h"
+#include "plan/steps.h"
 #include "report/report.h"
 
 #include <fcntl.h>

@@ -10,6 +10,7 @@
 
 #include "../src/model/given.h"
 #include "../src/output/remember.h"
+#include "../src/plan/steps.h"
 #include "scene.h"
 
 #define PF     "0000:41:00.0"

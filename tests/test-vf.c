@@ -12,6 +12,7 @@
 
 #include "../src/plan/attempts-plan.h"
 #include "../src/plan/in-use-plan.h"
+#include "../src/plan/steps.h"
 #include "memory.h"
 #include "scene.h"
 

@@ -17,16 +17,6 @@
 #include "../os/child.h"
 #include "../os/os.h"
 
-/* The data that a verb's function gets beside its action. */
-struct work {
-	struct os *os;           /* the child's own */
-	const struct node *node; /* as it was observed for the plan */
-	const struct memory *memory;
-	const struct plan *plan; /* the one the action is of, with the texts of its files */
-	const char *rules;       /* text of the udev rules, NULL: none are wanted */
-	char *error; /* the verb's own words for a failure, CHILD_ERROR_LEN bytes, may stay empty */
-};
-
 struct apply_hooks {
 	/* Called before each action; @deadline_usec is how long it may take. */
 	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);

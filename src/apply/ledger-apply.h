@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "apply.h"
+#include "verbs.h"
 
 /* For a lane: each of 64 may have to write to a disk first. Its action's own time ends it before.
  */

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "apply.h"
+#include "verbs.h"
 
 /* Return: 0; -ENOPKG no file of it; -EPERM blacklisted in modprobe.d; or another -errno. */
 int module_find_file(struct work *w, const char *module);

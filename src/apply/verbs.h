@@ -8,7 +8,19 @@
  */
 #pragma once
 
-#include "apply.h"
+#include "../model/plan.h"
+#include "../os/child.h"
+#include "../os/os.h"
+
+/* The data that a verb's function gets beside its action. */
+struct work {
+	struct os *os;           /* the child's own */
+	const struct node *node; /* as it was observed for the plan */
+	const struct memory *memory;
+	const struct plan *plan; /* the one the action is of, with the texts of its files */
+	const char *rules;       /* text of the udev rules, NULL: none are wanted */
+	char *error; /* the verb's own words for a failure, CHILD_ERROR_LEN bytes, may stay empty */
+};
 
 int apply_load_module(struct work *w, const struct action *a);
 int apply_reload_module(struct work *w, const struct action *a);

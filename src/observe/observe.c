@@ -22,6 +22,7 @@
 #include "rdma-observe.h"
 #include "signs.h"
 #include "snapshot.h"
+#include "users.h"
 #include "vf-observe.h"
 
 #define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */

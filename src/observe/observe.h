@@ -35,28 +35,8 @@ void observe_writer(const struct fs *fs, const struct node *n, struct memory *me
 int observe_snapshot(const struct fs *fs, struct node *n);
 
 /*
- * Asks devlink for the health and the eswitch of functions. This look is separate, because it must
- * not be made while a write to a PCI function is stuck: it needs memory.stuck. Live roots only; a
- * captured tree has the answers. Return: 0 or -ENOMEM.
- */
-int observe_health(struct os *d, struct node *n, struct memory *memory);
-
-/*
  * QUESTION_VERBS: opens each device with libibverbs, once in a pass where that succeeds, and notes
  * the result in ibdev.verbs; a device that left since the look does not count as tried. Return: the
  * number of devices tried, or -ENOMEM.
  */
 int observe_verbs(struct os *d, const struct questions *q, struct node *n);
-
-/*
- * QUESTION_USERS: fills users and socks of the node, and sets has_users and has_socks; see users.h.
- * Wants the rest of the node as observe_node() leaves it. Live roots only: a captured one has them
- * in its answers, and is left as it is. Return: 0 or -errno, nothing is known then.
- */
-int observe_users(struct os *d, struct node *n, const struct memory *memory);
-
-/*
- * Fills socks where has_socks is false. A tree without them in its answers has them in proc/net.
- * Return: 0, also when they cannot be listed, or -ENOMEM.
- */
-int observe_socks(struct os *d, struct node *n);

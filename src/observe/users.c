@@ -5,7 +5,6 @@
 #include "../model/in-use.h"
 #include "../os/sock.h"
 #include "module-observe.h"
-#include "observe.h"
 #include "process.h"
 
 /* A process chooses its own name. */

@@ -37,3 +37,16 @@ int users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_res
 /* Adds the users that in_use_find() finds, after all others; sets has_users. */
 int users_add_found(const struct fs *fs, struct node *n, const struct memory *memory);
 void users_sort(struct node *n);
+
+/*
+ * QUESTION_USERS: fills users and socks of the node, and sets has_users and has_socks.
+ * Wants the rest of the node as observe_node() leaves it. Live roots only: a captured one has them
+ * in its answers, and is left as it is. Return: 0 or -errno, nothing is known then.
+ */
+int observe_users(struct os *d, struct node *n, const struct memory *memory);
+
+/*
+ * Fills socks where has_socks is false. A tree without them in its answers has them in proc/net.
+ * Return: 0, also when they cannot be listed, or -ENOMEM.
+ */
+int observe_socks(struct os *d, struct node *n);

@@ -4,7 +4,7 @@
 #include "../base/document.h"
 #include "../model/ip.h"
 #include "../model/module-options.h"
-#include "../plan/plan-make.h"
+#include "../plan/steps.h"
 #include "nccl-output.h"
 #include "qos-output.h"
 #include "sheet.h"

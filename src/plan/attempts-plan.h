@@ -31,7 +31,7 @@
  */
 #pragma once
 
-#include "plan-make.h"
+#include "../model/plan.h"
 
 #define CONTEST_MAX        3
 #define CONTEST_FIRST_USEC (60 * USEC_PER_SEC)

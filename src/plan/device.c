@@ -10,7 +10,6 @@
 #include "cause.h"
 #include "guard.h"
 #include "identity.h"
-#include "plan-make.h"
 #include "steps.h"
 #include "vf-precheck.h"
 

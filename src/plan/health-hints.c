@@ -5,7 +5,6 @@
  *
  * A node without managed devices has no hints: it is not set up yet.
  */
-#include "plan-make.h"
 #include "steps.h"
 
 /* "16.0 GT/s x16" */

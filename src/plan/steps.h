@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps: the files of plan/, one for each step of the mission, called by plan-make.c and by nobody
- * else.
+ * Steps: the pure functions by which a pass calls each room of the mission: plan-make.c those that
+ * append actions, loop.c and "explain" the three at the end.
  *
- * Each appends its actions to the plan. Return: 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM, where nothing else is said.
  */
 #pragma once
 
@@ -195,3 +195,31 @@ int plan_state(const struct config *c, const struct node *n, const struct memory
 /* Last: p->plugin, p->manifest and p->lint are those of output/, and p->state is known. */
 int plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
 		struct plan *p);
+
+/*
+ * A NIC keeps the name that netdev: of its section matched it by. Drops the names of NICs whose
+ * section has no netdev: now, before a plan is made with another configuration: another NIC may
+ * have it.
+ */
+void plan_forget_names(const struct config *c, const struct node *n, struct memory *memory);
+
+/*
+ * Hints about what works and could do better: p->health, once the plan asks for nothing. PCIe: a
+ * link below the lower of what both of its ends can; a slot that is slower than the card is no
+ * hint. Its errors count since "clear". Rate: a port that is up, below the same cards of its
+ * section. IOMMU: the PF's group translates. Memory: a runtime of containers whose limit is no
+ * infinity. Return: 0 or -ENOMEM.
+ */
+int plan_health(const struct node *n, const struct memory *memory, struct plan *p);
+
+#define EXPLAIN_VFS_LEN 768
+
+/*
+ * Describes the wanted and the present VFs of a PF, or of the PF of a VF, for "explain": which
+ * section counts, before which others that match as well, or that no section matches and VFs are
+ * left as they are. EXPLAIN_VFS_LEN is room enough.
+ *
+ * Return: the number of VFs that is asked for; -1: VFs are left alone.
+ */
+int64_t plan_explain_vfs(const struct config *c, const struct node *n, const struct memory *memory,
+			 const struct pci *pci, char *ret, size_t size);

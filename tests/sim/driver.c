@@ -8,6 +8,7 @@
  * driver, github.com/alibaba/elastic-rdma-kernel-driver); the kernel's own has no such parameter.
  */
 #include "../../src/apply/apply.h"
+#include "../../src/apply/verbs.h"
 #include "../../src/model/module-options.h"
 #include "sim.h"
 
