@@ -6,10 +6,10 @@
  * second VF is still unbound and without a MAC, and two changes of each VF were tried; and the
  * first with reading all of the node before.
  */
-#include "../src/load.h"
-#include "../src/loop.h"
-#include "../src/output/plugin-output.h"
-#include "../src/plan/plan-make.h"
+#include "../src/config/load.h"
+#include "../src/pass/loop.h"
+#include "../src/pass/plan-make.h"
+#include "../src/plugin/plugin-output.h"
 
 #include <time.h>
 

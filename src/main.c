@@ -3,12 +3,12 @@
  * Main: the table of verbs and the reading of the command line. Nothing else.
  */
 #include "base/log.h"
-#include "command.h"
+#include "command/command.h"
 #include "config/config-errors.h"
 #include "config/parse.h"
-#include "nccl-env.h"
+#include "health/health-output.h"
+#include "nccl/nccl-env.h"
 #include "os/unpack.h"
-#include "output/health-output.h"
 
 #include <getopt.h>
 

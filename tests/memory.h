@@ -7,8 +7,8 @@
 #include <jansson.h>
 
 #include "../src/model/memory.h"
-#include "../src/output/remember.h"
-#include "../src/output/state.h"
+#include "../src/pass/remember-plan.h"
+#include "../src/show/state.h"
 
 /* What a pass in this boot finds in state.json and in its memory. Return: of state.json. */
 static inline int take_texts(const char *state, const char *memory, const char *boot_id,

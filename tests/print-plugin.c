@@ -6,8 +6,8 @@
  * [Output] ("NFD", "NCCL", "Metrics", "CDI"). TYPE is that of the plugin, or "-" for the one of the
  * node's configuration.
  */
-#include "../src/load.h"
-#include "../src/loop.h"
+#include "../src/config/load.h"
+#include "../src/pass/loop.h"
 
 static bool set_type(struct config *c, const char *type)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scene: what tests of plan/ and model/ make their nodes and plans with.
+ * Scene: what tests of plans and of model/ make their nodes and plans with.
  */
 #pragma once
 
 #include <arpa/inet.h>
 
 #include "../src/model/route-find.h"
-#include "../src/plan/plan-make.h"
+#include "../src/pass/plan-make.h"
 
 /* For make_whole_plan(), where no plugin is asked for. */
 static inline int no_document(_unused_ const struct config *c, _unused_ const struct node *n,

@@ -11,15 +11,15 @@
 #include <sys/sysmacros.h>
 
 #include "../src/base/log.h"
-#include "../src/capture.h"
+#include "../src/command/capture.h"
 #include "../src/model/memory.h"
 #include "../src/model/paths.h"
-#include "../src/observe/cmdline.h"
-#include "../src/observe/module-observe.h"
-#include "../src/observe/snapshot.h"
+#include "../src/module/cmdline-observe.h"
+#include "../src/module/module-observe.h"
 #include "../src/os/memory-file.h"
-#include "../src/report/report.h"
-#include "../src/wait.h"
+#include "../src/os/snapshot.h"
+#include "../src/pass/report.h"
+#include "../src/service/wait.h"
 #include "tree.h"
 
 /* A machine with a bound eRDMA function and nothing else. */

@@ -11,8 +11,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "../src/apply-request.h"
 #include "../src/model/paths.h"
+#include "../src/service/apply-request.h"
 #include "tree.h"
 
 #define MSEC USEC_PER_MSEC

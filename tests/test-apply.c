@@ -15,14 +15,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "../src/apply/apply.h"
-#include "../src/apply/module-apply.h"
-#include "../src/live.h"
+#include "../src/driver/module-apply.h"
 #include "../src/model/memory.h"
 #include "../src/model/paths.h"
-#include "../src/observe/plugin-observe.h"
 #include "../src/os/build-id.h"
 #include "../src/os/memory-file.h"
+#include "../src/pass/apply.h"
+#include "../src/pass/live.h"
+#include "../src/plugin/plugin-observe.h"
 #include "action.h"
 #include "tree.h"
 

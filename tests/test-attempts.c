@@ -8,8 +8,8 @@
 
 #include "../src/model/memory.h"
 #include "../src/os/memory-file.h"
-#include "../src/output/remember.h"
-#include "../src/plan/attempts-plan.h"
+#include "../src/pass/remember-plan.h"
+#include "../src/step/attempts-plan.h"
 #include "scene.h"
 #include "tree.h"
 

@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-#include "../src/apply/boots-apply.h"
 #include "../src/model/memory.h"
 #include "../src/model/paths.h"
 #include "../src/model/plan.h"
-#include "../src/observe/boots-observe.h"
 #include "../src/os/memory-file.h"
+#include "../src/pass/boots-apply.h"
+#include "../src/pass/boots-observe.h"
 #include "scene.h"
 #include "tree.h"
 

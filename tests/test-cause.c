@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../src/plan/cause.h"
+#include "../src/device/cause-rules.h"
 
 #include "scene.h"
 

@@ -12,10 +12,10 @@
 
 #include "../src/config/config-files.h"
 #include "../src/config/config-read.h"
+#include "../src/config/load.h"
 #include "../src/config/parse.h"
 #include "../src/config/reader.h"
 #include "../src/config/settings.h"
-#include "../src/load.h"
 
 #include "skip.h"
 #include "tree.h"

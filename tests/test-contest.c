@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../src/plan/attempts-plan.h"
+#include "../src/step/attempts-plan.h"
 #include "scene.h"
 
 #define PF    "0000:41:00.0"

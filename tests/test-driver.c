@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
+#include "../src/driver/stack-rules.h"
+#include "../src/guard/in-use-plan.h"
 #include "../src/model/module-options.h"
-#include "../src/plan/in-use-plan.h"
-#include "../src/plan/stack.h"
-#include "../src/plan/steps.h"
+#include "../src/step/steps.h"
 
 #include "scene.h"
 

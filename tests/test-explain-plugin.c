@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "../src/base/document.h"
-#include "../src/output/explain-plugin.h"
+#include "../src/show/explain-plugin.h"
 
 #define PATH "/run/plugin.json"
 

@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "../src/base/document.h"
-#include "../src/output/explain.h"
+#include "../src/show/explain.h"
 
 #define SET(to, from) snprintf((to), sizeof(to), "%s", (from))
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../src/output/nccl-output.h"
+#include "../src/nccl/nccl-output.h"
 
 #include <arpa/inet.h>
 

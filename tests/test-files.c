@@ -11,11 +11,11 @@
 #include <cmocka.h>
 
 #include "../src/model/plan.h"
-#include "../src/output/documents.h"
-#include "../src/output/metrics.h"
-#include "../src/output/nccl-output.h"
-#include "../src/output/nfd.h"
-#include "../src/plan/output-plan.h"
+#include "../src/nccl/nccl-output.h"
+#include "../src/outputs/documents-output.h"
+#include "../src/outputs/metrics-output.h"
+#include "../src/outputs/nfd-output.h"
+#include "../src/outputs/output-plan.h"
 
 #define KEY "feature.node.kubernetes.io/rdma-provision."
 

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "../src/health/health-output.h"
 #include "../src/model/link-log.h"
-#include "../src/output/health-output.h"
-#include "../src/plan/steps.h"
+#include "../src/step/steps.h"
 
 #define SEC     USEC_PER_SEC
 #define IFINDEX 7

@@ -11,8 +11,8 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-#include "../src/plan/quirk.h"
-#include "../src/plan/vf-precheck.h"
+#include "../src/guard/vf-precheck-rules.h"
+#include "../src/step/quirk-rules.h"
 
 #define FIRST   "0000:17:00.0"
 #define SECOND  "0000:17:00.1"

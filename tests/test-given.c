@@ -9,8 +9,8 @@
 #include <linux/rtnetlink.h>
 
 #include "../src/model/given.h"
-#include "../src/output/remember.h"
-#include "../src/plan/steps.h"
+#include "../src/pass/remember-plan.h"
+#include "../src/step/steps.h"
 #include "scene.h"
 
 #define PF     "0000:41:00.0"

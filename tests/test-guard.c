@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../src/plan/guard.h"
+#include "../src/guard/guard-rules.h"
 
 #include "scene.h"
 

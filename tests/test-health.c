@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../src/output/remember.h"
-#include "../src/plan/plan-make.h"
-#include "../src/plan/steps.h"
+#include "../src/pass/plan-make.h"
+#include "../src/pass/remember-plan.h"
+#include "../src/step/steps.h"
 
 /* Two cards of one model in one section, a VF of the first, and one more card. */
 struct scene {

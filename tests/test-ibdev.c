@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "../src/observe/ibdev.h"
-#include "../src/observe/observe.h"
-#include "../src/observe/rdma-observe.h"
+#include "../src/device/ibdev-observe.h"
+#include "../src/device/rdma-observe.h"
+#include "../src/pass/observe.h"
 #include "tree.h"
 
 #define PORT    "sys/class/infiniband/rx0/ports/1/"

@@ -18,7 +18,7 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
-#include "../src/kubelet/decide.h"
+#include "../src/kubelet/decide-rules.h"
 #include "../src/kubelet/find.h"
 #include "../src/kubelet/yaml-edit.h"
 #include "../src/kubelet/yaml.h"

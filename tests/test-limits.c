@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../src/observe/limits.h"
-#include "../src/observe/pci.h"
+#include "../src/device/pci-observe.h"
+#include "../src/health/limits-observe.h"
 #include "tree.h"
 
 static void speeds_are_those_that_the_kernel_prints(_unused_ void **state)

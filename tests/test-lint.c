@@ -11,11 +11,11 @@
 #include <linux/rtnetlink.h>
 
 #include "../src/model/module-options.h"
-#include "../src/output/check.h"
-#include "../src/output/dra.h"
-#include "../src/output/lint.h"
-#include "../src/output/manifest.h"
-#include "../src/output/plugin-output.h"
+#include "../src/plugin/dra-output.h"
+#include "../src/plugin/lint-rules.h"
+#include "../src/plugin/manifest-output.h"
+#include "../src/plugin/plugin-output.h"
+#include "../src/show/check.h"
 
 #define PF    "0000:41:00.0" /* with two VFs, of another device id */
 #define VF0   "0000:41:00.2"

@@ -9,13 +9,13 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "../src/loop.h"
 #include "../src/model/memory.h"
 #include "../src/model/paths.h"
-#include "../src/observe/observe.h"
 #include "../src/os/memory-file.h"
 #include "../src/os/os.h"
-#include "../src/output/state.h"
+#include "../src/pass/loop.h"
+#include "../src/pass/observe.h"
+#include "../src/show/state.h"
 #include "tree.h"
 
 #define PF "0000:41:00.0"

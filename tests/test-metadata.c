@@ -15,10 +15,10 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "../src/metadata/metadata-ask.h"
+#include "../src/metadata/metadata-observe.h"
 #include "../src/model/paths.h"
-#include "../src/observe/metadata-observe.h"
 #include "../src/os/helper.h"
-#include "../src/os/metadata-ask.h"
 #include "scene.h"
 #include "tree.h"
 

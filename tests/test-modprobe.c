@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "../src/command/options.h"
 #include "../src/model/paths.h"
-#include "../src/observe/modprobe-observe.h"
-#include "../src/options.h"
+#include "../src/module/modprobe-observe.h"
 #include "tree.h"
 
 static struct tree tree;

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../src/plan/needs.h"
+#include "../src/guard/needs-rules.h"
 
 #include "scene.h"
 

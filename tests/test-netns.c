@@ -12,9 +12,9 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include "../src/observe/net.h"
 #include "../src/os/link.h"
 #include "../src/os/netns.h"
+#include "../src/route/net-observe.h"
 #include "netns.h"
 #include "skip.h"
 

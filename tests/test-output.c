@@ -8,13 +8,13 @@
 #include <jansson.h>
 
 #include "../src/base/document.h"
-#include "../src/output/actions.h"
-#include "../src/output/check.h"
-#include "../src/output/explain-kubelet.h"
-#include "../src/output/group.h"
-#include "../src/output/plugin-output.h"
-#include "../src/output/state.h"
-#include "../src/output/tree.h"
+#include "../src/plugin/plugin-output.h"
+#include "../src/show/actions.h"
+#include "../src/show/check.h"
+#include "../src/show/explain-kubelet.h"
+#include "../src/show/group.h"
+#include "../src/show/state.h"
+#include "../src/show/tree.h"
 #include "action.h"
 #include "memory.h"
 

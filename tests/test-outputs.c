@@ -9,17 +9,17 @@
 
 #include <cmocka.h>
 
-#include "../src/apply/other-files.h"
-#include "../src/apply/verbs.h"
 #include "../src/model/memory.h"
 #include "../src/model/paths.h"
 #include "../src/model/udev-rules.h"
-#include "../src/nccl-env.h"
-#include "../src/observe/output-observe.h"
-#include "../src/observe/plugin-observe.h"
+#include "../src/nccl/nccl-env.h"
 #include "../src/os/memory-file.h"
 #include "../src/os/rdma.h"
-#include "../src/plan/output-plan.h"
+#include "../src/outputs/output-observe.h"
+#include "../src/outputs/output-plan.h"
+#include "../src/plugin/plugin-observe.h"
+#include "../src/step/other-files.h"
+#include "../src/step/verbs.h"
 #include "tree.h"
 
 struct place {

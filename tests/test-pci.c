@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <sys/sysmacros.h>
 
-#include "../src/observe/cni.h"
-#include "../src/observe/pci.h"
+#include "../src/device/pci-observe.h"
+#include "../src/guard/cni-observe.h"
 #include "tree.h"
 
 #define FOLDER "sys/bus/pci/devices/"

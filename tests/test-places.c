@@ -12,8 +12,8 @@
 
 #include <sys/socket.h>
 
+#include "../src/guard/places-observe.h"
 #include "../src/model/ip.h"
-#include "../src/observe/places.h"
 
 #include "tree.h"
 

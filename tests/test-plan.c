@@ -11,7 +11,7 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 
-#include "../src/kubelet/decide.h"
+#include "../src/kubelet/decide-rules.h"
 #include "../src/model/paths.h"
 #include "scene.h"
 
@@ -3207,7 +3207,7 @@ static void the_plugin_file_is_last_and_only_of_a_ready_or_degraded_node(_unused
 	}
 }
 
-/* Whose a file is, is observe/plugin-observe.c. */
+/* Whose a file is, is plugin/plugin-observe.c. */
 static void a_file_of_others_is_neither_replaced_nor_removed(_unused_ void **state)
 {
 	static const struct {

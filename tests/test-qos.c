@@ -11,11 +11,11 @@
 #include <netlink/msg.h>
 
 #include "../src/model/qos.h"
+#include "../src/nccl/nccl-output.h"
 #include "../src/os/dcb.h"
-#include "../src/output/nccl-output.h"
-#include "../src/output/qos-output.h"
-#include "../src/plan/revert-plan.h"
-#include "../src/plan/steps.h"
+#include "../src/qos/qos-output.h"
+#include "../src/route/revert-plan.h"
+#include "../src/step/steps.h"
 
 #define PF      "0000:41:00.0"
 #define OTHER   "0000:42:00.0"

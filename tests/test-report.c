@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "../src/report/report.h"
+#include "../src/pass/report.h"
 
 /* What @tell writes to the journal, which is stderr here. */
 static void heard(const struct plan *p, const struct news *news, size_t n, char *ret, size_t size)

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../src/schedule.h"
+#include "../src/service/schedule.h"
 
 #define SEC   USEC_PER_SEC
 #define MSEC  USEC_PER_MSEC

@@ -11,12 +11,12 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "../src/apply-request.h"
 #include "../src/model/paths.h"
 #include "../src/os/events.h"
 #include "../src/os/uevent.h"
-#include "../src/service.h"
-#include "../src/worker.h"
+#include "../src/service/apply-request.h"
+#include "../src/service/service.h"
+#include "../src/service/worker.h"
 #include "tree.h"
 
 #define CONFIG_PATH "etc/rdma-provision/rdma-provision.conf"

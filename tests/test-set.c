@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 
 #include "../src/base/log.h"
+#include "../src/command/set.h"
 #include "../src/config/pairs.h"
 #include "../src/model/paths.h"
-#include "../src/set.h"
 #include "tree.h"
 
 #define HEADER                                                                                     \

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "../src/base/screen.h"
-#include "../src/output/sheet.h"
+#include "../src/show/sheet.h"
 
 static const char document[] =
 	"{\"name\": \"eth0\", \"none\": \"\", \"n\": 8, \"zero\": 0, \"less\": -1,"

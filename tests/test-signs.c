@@ -12,7 +12,7 @@
 
 #include <sys/socket.h>
 
-#include "../src/observe/signs.h"
+#include "../src/guard/signs-observe.h"
 
 #include "tree.h"
 

@@ -17,10 +17,10 @@
 
 #include "../src/model/module-options.h"
 #include "../src/model/pnet.h"
-#include "../src/observe/snapshot.h"
 #include "../src/os/smc.h"
-#include "../src/output/state.h"
-#include "../src/output/tree.h"
+#include "../src/os/snapshot.h"
+#include "../src/show/state.h"
+#include "../src/show/tree.h"
 
 #include "scene.h"
 

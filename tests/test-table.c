@@ -8,7 +8,7 @@
 
 #include "../src/model/ip.h"
 #include "../src/model/rtproto.h"
-#include "../src/plan/revert-plan.h"
+#include "../src/route/revert-plan.h"
 
 #include "scene.h"
 

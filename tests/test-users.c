@@ -9,9 +9,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "../src/observe/observe.h"
-#include "../src/observe/process.h"
-#include "../src/observe/users.h"
+#include "../src/guard/process-observe.h"
+#include "../src/guard/users-observe.h"
+#include "../src/pass/observe.h"
 #include "netns.h"
 #include "skip.h"
 #include "tree.h"

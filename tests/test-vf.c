@@ -7,12 +7,12 @@
 #include <cmocka.h>
 #include <linux/rtnetlink.h>
 
-#include "../src/output/state.h"
-#include "../src/plan/identity.h"
+#include "../src/show/state.h"
+#include "../src/step/identity-rules.h"
 
-#include "../src/plan/attempts-plan.h"
-#include "../src/plan/in-use-plan.h"
-#include "../src/plan/steps.h"
+#include "../src/guard/in-use-plan.h"
+#include "../src/step/attempts-plan.h"
+#include "../src/step/steps.h"
 #include "memory.h"
 #include "scene.h"
 

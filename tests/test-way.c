@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../src/observe/way.h"
+#include "../src/guard/way-observe.h"
 #include "../src/os/link.h"
 #include "../src/os/route.h"
 #include "../src/os/rule.h"

@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "../src/worker.h"
+#include "../src/service/worker.h"
 
 #define SEC USEC_PER_SEC
 

@@ -11,7 +11,7 @@
 #include "find-values.h"
 #include "redact.h"
 #include "servers.h"
-#include "start.h"
+#include "start-rules.h"
 #include "version.h"
 
 #define MAX_CMDLINE   ((size_t)2 * 1024 * 1024)           /* the kernel's default limit */

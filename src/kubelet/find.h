@@ -21,7 +21,7 @@ enum kubelet_flavour {
 	_KUBELET_FLAVOUR_N
 };
 
-/* Facts that start.c judges, beside all else. */
+/* Facts that start-rules.c judges, beside all else. */
 struct kubelet_start {
 	/* Options and gates, by bits of enum start_word; those given that are true; and the first
 	 * option that is none of them, by enum start_kind. */

@@ -5,7 +5,7 @@
  * "rdma-provision" runs it (command.c). How it ends is how the verb of rdma-provision(8) does.
  */
 #include "../base/log.h"
-#include "../load.h"
+#include "../config/load.h"
 #include "../model/paths.h"
 #include "cpus.h"
 #include "edit.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Start observe: the facts that start.c judges, from flags, files and the kernel.
+ * Start observe: the facts that start-rules.c judges, from flags, files and the kernel.
  */
 #include "../base/document.h"
 #include "cpus.h"
-#include "start.h"
+#include "start-rules.h"
 
 #define MAX_STATE ((size_t)1024 * 1024)
 #define MAX_NODES 64      /* NUMA nodes */

@@ -275,7 +275,7 @@ static enum reason load_failure(const struct action *a)
 		{ ENOEXEC, REASON_MODULE_VERMAGIC },
 		{ ENOENT, REASON_MODULE_SYMBOL }, /* the file is there, or it is ENOPKG */
 		{ ENOPKG, REASON_MODULE_MISSING },
-		{ ESTALE, REASON_MODULE_REBUILT }, /* of apply/ */
+		{ ESTALE, REASON_MODULE_REBUILT }, /* of driver/ */
 		{ EKEYREJECTED, REASON_MODULE_SIGNATURE },
 		{ ENOKEY, REASON_MODULE_SIGNATURE },
 		{ EBADMSG, REASON_MODULE_SIGNATURE },
@@ -283,7 +283,7 @@ static enum reason load_failure(const struct action *a)
 		{ EINVAL, REASON_MODULE_PARAMETER },
 		{ ENODEV, REASON_MODULE_NO_DEVICE },
 		{ EADDRINUSE, REASON_MODULE_PORT_TAKEN },
-		{ EPROTO, REASON_PARAMETER_MISMATCH }, /* of apply/: what was read back differs */
+		{ EPROTO, REASON_PARAMETER_MISMATCH }, /* what was read back differs */
 	};
 
 	if (action_is_best_effort(a))
@@ -315,7 +315,7 @@ static const struct {
 	{ VERB_ASK_METADATA, EAGAIN, REASON_METADATA_WAITING },
 	{ VERB_ASK_METADATA, EBADMSG, REASON_METADATA_REFUSED },
 	{ VERB_WRITE_OUTPUT, ENOENT, REASON_OUTPUT_NO_FOLDER },
-	{ VERB_WRITE_OUTPUT, EEXIST, REASON_OUTPUT_FOREIGN }, /* of apply/: it came in between */
+	{ VERB_WRITE_OUTPUT, EEXIST, REASON_OUTPUT_FOREIGN }, /* it came in between */
 };
 
 /* The reason for the errno of writing or removing a file for others. */

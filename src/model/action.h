@@ -8,7 +8,7 @@
 #include "reason.h"
 #include "verb.h"
 
-enum step { /* one for each file of plan/, in the order of the mission */
+enum step { /* one for each step, in the order of the mission */
 	STEP_DRIVER,
 	STEP_NETNS,
 	STEP_VF,
@@ -88,7 +88,7 @@ struct action {
 	const char *detail;  /* more for people: names, users, limits; may be empty */
 	const char *advice;  /* what to do about it; "" or NULL: reason_advice() says it */
 
-	/* Instance it changes and hash of the new value, to see an undo: plan/attempts-plan.h. */
+	/* Instance it changes and hash of the new value, to see an undo: step/attempts-plan.h. */
 	uint64_t instance, value;
 
 	bool is_missing; /* of VERB_WAIT: as that of the device */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Attempts: the changes that a pass tried or is trying, and their results. The rules by which they
- * count in the next plan are in plan/attempts-plan.h.
+ * count in the next plan are in step/attempts-plan.h.
  */
 #pragma once
 

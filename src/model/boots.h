@@ -2,9 +2,8 @@
 /*
  * Boots: what was tried in the last boots that can crash or hang a machine, and did not end well.
  *
- * Plain data and the rules about it: observe/boots-observe.h has the file, apply/boots-apply.h
- * writes it while a pass goes on, plan/ leaves out what failed in three boots, output/ tells of
- * them.
+ * Plain data and the rules about it: pass/boots-observe.h has the file, pass/boots-apply.h
+ * writes it while a pass goes on, a plan leaves out what failed in three boots.
  *
  * A step is what was tried, and with what: configuration, driver, firmware, program and the kernel
  * of its boot. Any other of these makes it another step, which is tried. VFs are bound one by one
@@ -81,7 +80,7 @@ void boots_drop(struct boot *b, const struct boot_step *s);
 /*
  * At the end of a pass: a step that this plan does not tell as failed, or as left out, is over,
  * however it began. A boot that came to an end keeps it while the node starts again. Functions that
- * the node needs are kept: plan/needs.h.
+ * the node needs are kept: guard/needs-rules.h.
  */
 void boots_conclude(const struct config *c, const struct node *n, const struct memory *memory,
 		    const struct plan *p, struct boot *b);

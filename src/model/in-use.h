@@ -2,9 +2,9 @@
 /*
  * In use: who uses a function, as far as links, names and counts of the node alone show it.
  *
- * Pure. Every look at the node has these facts, also one that does not read /proc/PID. plan/
- * decides by them, and observe/ adds them to node.users, so that documents have all users in one
- * list. A fact that cannot be known counts as a use.
+ * Pure. Every look at the node has these facts, also one that does not read /proc/PID. A plan
+ * decides by them, and guard/users-observe.c adds them to node.users, so that documents have all
+ * users in one list. A fact that cannot be known counts as a use.
  */
 #pragma once
 

@@ -133,7 +133,8 @@ const char *kubelet_source_name(enum kubelet_source s);   /* "flag" */
 /* The decision about one setting. */
 struct kubelet_item {
 	enum kubelet_outcome outcome;
-	uint32_t row; /* of the decision table in kubelet/decide.c, from 1; 0: not asked for */
+	uint32_t
+		row; /* of the decision table in kubelet/decide-rules.c, from 1; 0: not asked for */
 	enum reason reason;
 	enum kubelet_way way;
 	char path[256];        /* to be edited; of what is left alone: that decides */

@@ -40,7 +40,7 @@ struct pci {
 	uint32_t vf_index;       /* of a VF: N of its virtfnN */
 	bool has_sriov;          /* sriov_totalvfs is there */
 	uint32_t total_vfs;      /* sriov_totalvfs */
-	bool is_management;      /* a NIC that manages NVSwitches: pci.h */
+	bool is_management;      /* a NIC that manages NVSwitches: pci-observe.h */
 	uint32_t num_vfs;    /* virtfn* links: reading sriov_numvfs waits for a write in flight */
 	bool has_silent_vfs; /* its driver was asked for them and told nothing of any */
 	bool has_autoprobe;  /* sriov_drivers_autoprobe is there */
@@ -51,7 +51,7 @@ struct pci {
 				empty: all can */
 	char health[64];  /* devlink health reporters in error state, "fw fw_fatal"; empty: none */
 	char eswitch[16]; /* devlink eswitch mode: "legacy", "switchdev"; empty: not told */
-	/* These are only known of PFs: limits.h. */
+	/* These are only known of PFs: limits-observe.h. */
 	struct pcie link, max_link; /* as it is, and as the card could have it */
 	struct pcie max_slot;       /* as the port above it could */
 	uint32_t n_aer;             /* errors that the kernel counted, but for corrected ones */
@@ -80,9 +80,10 @@ struct pci {
 	/* On a running system: the function's netdev or RDMA device is in another network
 	 * namespace now. */
 	bool is_away;
-	bool has_config;  /* of a tree: the file that each function has; else it was copied in part
-			   */
-	uint32_t cni_pid; /* of the CNI plugin that is at work on it: observe/cni.h; 0: none */
+	bool has_config; /* of a tree: the file that each function has; else it was copied in part
+			  */
+	uint32_t
+		cni_pid; /* of the CNI plugin that is at work on it: guard/cni-observe.h; 0: none */
 };
 
 /* The module that makes the RDMA devices of a driver's functions. */
@@ -283,7 +284,7 @@ struct netdev {
 	bool has_device;   /* it is no virtual one: hardware, of PCI or not */
 	uint32_t vrf_table;   /* of a VRF: IFLA_VRF_TABLE */
 	uint32_t inet6_flags; /* IFLA_INET6_FLAGS: a router solicitation is out, or answered */
-	/* A program is at work on its addresses, by observe/signs.h; empty: none */
+	/* A program is at work on its addresses, by guard/signs-observe.h; empty: none */
 	char sign[96];
 	bool is_unnamed;        /* udev has yet to name it; only looked up with a function */
 	bool is_random_mac;     /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
@@ -309,7 +310,7 @@ struct link_news {
 	bool is_vf;    /* which has its link from its PF */
 };
 
-/* The losses of a PF's link while it was to be up: plan/flap.c. */
+/* The losses of a PF's link while it was to be up: health/flap-plan.c. */
 struct link_losses {
 	uint32_t n;      /* since the device was usable first in this boot */
 	uint32_t n_back; /* how many of them were over at the last look: the same, or one less */
@@ -366,11 +367,11 @@ struct ibdev {
 	char name[IBDEV_LEN];
 	uint32_t index;    /* RDMA_NLDEV_ATTR_DEV_INDEX: stable over renames, unique in a boot;
 			      UINT32_MAX: not known */
-	char pci[PCI_LEN]; /* of its device link, or as observe/rdma-observe.h says; of a virtual
+	char pci[PCI_LEN]; /* of its device link, or as device/rdma-observe.h says; of a virtual
 			      one that of its netdev */
 	bool is_virtual;   /* its device link names no PCI function: rxe, siw, those of scalable
 			      functions */
-	char netdev[IFNAME_LEN]; /* its own netdev, found in the order of observe/rdma-observe.h;
+	char netdev[IFNAME_LEN]; /* its own netdev, found in the order of device/rdma-observe.h;
 				    empty: not visible here */
 	char node_guid[24];      /* "xxxx:xxxx:xxxx:xxxx" */
 	char node_type[16];      /* "CA", "RNIC" */
@@ -474,13 +475,13 @@ struct option {
 	uint32_t line;  /* from 1; 0 for the command line */
 };
 
-/* A file by which another program sets a number of VFs: observe/vf-observe.h. */
+/* A file by which another program sets a number of VFs: vf/vf-observe.h. */
 struct vf_owner {
 	char path[160], key[32]; /* "/etc/netplan/50-rails.yaml", "virtual-function-count" */
 	char pci[PCI_LEN];       /* of the PF that it sets it of */
 };
 
-/* A network namespace that has a name, other than our own: observe/net.h. */
+/* A network namespace that has a name, other than our own: route/net-observe.h. */
 struct netns {
 	uint64_t inode; /* 0: not known */
 	char name[64];  /* of its file below /run/netns, else the path */
@@ -579,7 +580,7 @@ struct device_memory {
 
 /*
  * A change that was tried in this boot. One that failed is not tried again and again by events; one
- * that was made not long ago is known when others undo it again and again: plan/attempts-plan.h.
+ * that was made not long ago is known when others undo it again and again: step/attempts-plan.h.
  */
 struct attempt {
 	enum verb verb;
@@ -668,9 +669,10 @@ struct memory {
 	enum node_state last_state;
 	char last_hash[17];              /* the configuration of that state */
 	char last_plugin_path[PATH_LEN]; /* where it had the plugin's file */
-	bool was_wait_over;          /* a pass before, with that configuration, ended the wait */
-	uint64_t net_hash, net_usec; /* of addresses and routes, and when they changed: needs.h */
-	struct attempt *attempts;    /* owned; of that configuration */
+	bool was_wait_over; /* a pass before, with that configuration, ended the wait */
+	uint64_t net_hash,
+		net_usec; /* of addresses and routes, and when they changed: needs-rules.h */
+	struct attempt *attempts; /* owned; of that configuration */
 	size_t n_attempts;
 	struct text_index by_target; /* of attempts */
 	/*
@@ -775,13 +777,14 @@ struct node {
 	struct netns *netnses; /* owned */
 	size_t n_netnses;
 	bool is_dkms_building; /* dkms.service is activating */
-	/* A container with NVIDIA's driver has begun and is not done: observe/pci.h. */
+	/* A container with NVIDIA's driver has begun and is not done: device/pci-observe.h. */
 	bool is_container_loading;
 	char cmdline_blacklist[256]; /* module_blacklist= of the kernel, comma-separated */
 
 	struct kubelet kubelet; /* what kubelet/ found */
 	struct kubelet_decision kubelet_decision;
-	bool is_generated_stale; /* the drop-ins of the kubelet's units: observe/generated.h */
+	bool is_generated_stale; /* the drop-ins of the kubelet's units: kubelet/generated-observe.h
+				  */
 	char *plugin_file;       /* owned; content of the device plugin's file, NULL: absent */
 	bool is_plugin_foreign;  /* there is something that this service did not write */
 	char *manifest_file;     /* owned; content of Manifest=, NULL: absent */

@@ -2,7 +2,7 @@
 /*
  * Plan: what has to change on this node, in which order, and what each device is worth.
  *
- * Plain data, made by plan/, run by apply/, told by report/ and output/.
+ * Plain data, made by plan-make.c, run by apply.c, told by report.c and show/.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ enum need_why {
 	_NEED_N
 };
 
-/* A function that the node needs: plan/needs.h. */
+/* A function that the node needs: guard/needs-rules.h. */
 struct need {
 	char pci[PCI_LEN];
 	char netdev[IFNAME_LEN]; /* of the host that leads to it: "bond0"; else "" */
@@ -32,7 +32,7 @@ struct need {
 	char words[320];         /* all evidence, for people */
 };
 
-/* Use of a function: the columns of the table in plan/guard.c. */
+/* Use of a function: the columns of the table in guard/guard-rules.c. */
 enum device_use {
 	DEVICE_FREE,
 	DEVICE_NEEDED,    /* the node itself */
@@ -139,7 +139,7 @@ struct diagnostic {
 	char target[256], detail[256];
 };
 
-/* A prediction of how the device plugin reads its file on this node: output/lint.h. */
+/* A prediction of how the device plugin reads its file on this node: plugin/lint-rules.h. */
 struct lint {
 	enum reason refusal; /* why it would not start, or expose nothing; REASON_NONE: it would */
 	char detail[256];    /* names for that */

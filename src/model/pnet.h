@@ -2,8 +2,8 @@
 /*
  * Pnet: what SMC's table has to say of one device, and what each of its entries is worth then.
  *
- * Pure, and called by both that have to agree: plan/ compares it with the table that was seen,
- * apply/ with the one it finds. The kernel's side is net/smc/smc_pnet.c: it compares names
+ * Pure, and called by both that have to agree: a plan compares it with the table that was seen,
+ * smc/smc-apply.c with the one it finds. The kernel's side is net/smc/smc_pnet.c: it compares names
  * only when an entry is made or a device appears, so a rename leaves the old name in the table, and
  * the RDMA device takes no other PNETID while the old one is applied to it.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Verb: what can be done to a node, and all that is the same for each action of a verb. Which
- * function does it is known to apply/ alone.
+ * function does it is in step/verbs.h.
  */
 #pragma once
 

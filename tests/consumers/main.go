@@ -6,7 +6,7 @@
 //	main dra-sriov  what dra-driver-sriov can give to a pod, of all PFs
 //	main cdi FILE   the devices of a CDI specification, as container runtimes read it
 //
-// The rules are those of src/output/lint.h, with the drivers' own libraries behind them: neither driver can be built
+// The rules are those of src/plugin/lint-rules.h, with the drivers' own libraries behind them: neither driver can be built
 // without its module, and those are not to be had from every proxy.
 package main
 

@@ -8,9 +8,9 @@
  * configuration, and there only what the reader of that file is to have. An answer is taken or
  * refused as a whole.
  */
-#include "../../src/apply/other-files.h"
 #include "../../src/base/log.h"
 #include "../../src/os/loader.h"
+#include "../../src/step/other-files.h"
 #include "place.h"
 
 /* Answers are parsed by functions of these files alone. */

@@ -12,10 +12,10 @@
 #include "../../src/base/log.h"
 #include "../../src/model/memory.h"
 #include "../../src/model/paths.h"
-#include "../../src/observe/snapshot.h"
 #include "../../src/os/memory-file.h"
-#include "../../src/output/state.h"
-#include "../../src/output/tree.h"
+#include "../../src/os/snapshot.h"
+#include "../../src/show/state.h"
+#include "../../src/show/tree.h"
 #include "place.h"
 
 static struct fs fs;

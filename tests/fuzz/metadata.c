@@ -8,13 +8,13 @@
  */
 #include <arpa/inet.h>
 
-#include "../../src/os/metadata-ask.h"
+#include "../../src/metadata/metadata-ask.h"
 #include "fuzz.h"
 
 /* The helper is one file, and its main() the one thing of it that is not wanted here. */
 int helper_main(void);
 #define main helper_main
-#include "../../src/metadata-main.c"
+#include "../../src/metadata/metadata-main.c"
 #undef main
 
 static void require_same(const struct metadata *m)

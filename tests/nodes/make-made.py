@@ -699,7 +699,7 @@ def mlx5_foreign():
 
 
 def derived_mac(seed, index):
-    """The MAC that Identity=derived gives a VF: src/plan/identity.c."""
+    """The MAC that Identity=derived gives a VF: src/step/identity-rules.c."""
     h = 0xCBF29CE484222325
     for byte in ('mac %s %d 0' % (seed, index)).encode('ascii'):
         h = (h ^ byte) * 0x100000001B3 % 2 ** 64

@@ -7,9 +7,9 @@
  * drivers/infiniband/hw/erdma/erdma_main.c. In compat mode its devices are RoCE ones (the vendor's
  * driver, github.com/alibaba/elastic-rdma-kernel-driver); the kernel's own has no such parameter.
  */
-#include "../../src/apply/apply.h"
-#include "../../src/apply/verbs.h"
 #include "../../src/model/module-options.h"
+#include "../../src/pass/apply.h"
+#include "../../src/step/verbs.h"
 #include "sim.h"
 
 static struct {

@@ -4,15 +4,15 @@
  * and goes, what fails; and the service around the passes, by schedule.h as service.c.
  */
 #include "../../src/base/log.h"
-#include "../../src/degrade.h"
-#include "../../src/load.h"
+#include "../../src/command/revert.h"
+#include "../../src/config/load.h"
 #include "../../src/model/memory.h"
 #include "../../src/model/paths.h"
-#include "../../src/observe/observe.h"
 #include "../../src/os/memory-file.h"
-#include "../../src/output/state.h"
-#include "../../src/revert.h"
-#include "../../src/schedule.h"
+#include "../../src/pass/observe.h"
+#include "../../src/service/degrade.h"
+#include "../../src/service/schedule.h"
+#include "../../src/show/state.h"
 #include "disk.h"
 #include "sim.h"
 

@@ -14,7 +14,7 @@
 #include "../../src/os/memory-file.h"
 #include "sim.h"
 
-#define NEAR_USEC   (3 * USEC_PER_SEC) /* more than the grace of plan/flap.c */
+#define NEAR_USEC   (3 * USEC_PER_SEC) /* more than the grace of health/flap-plan.c */
 #define BOUNCE_USEC (USEC_PER_SEC + 500 * USEC_PER_MSEC)
 #define UNHEARD     UINT64_MAX
 

@@ -4,7 +4,7 @@
  * some lives, so that the others stay what they were.
  *
  * The service may know a NIC late: an ENI that is attached is not in it at once; and after a stop
- * and start it may tell another address. What the helper says is in src/metadata-main.c.
+ * and start it may tell another address. What the helper says is in src/metadata/metadata-main.c.
  */
 #include "../../src/model/metadata.h"
 #include "../../src/model/paths.h"
@@ -13,7 +13,7 @@
 
 #include <arpa/inet.h>
 
-#define HELPER_USEC (10 * USEC_PER_SEC) /* as src/metadata-main.c bounds it */
+#define HELPER_USEC (10 * USEC_PER_SEC) /* as src/metadata/metadata-main.c bounds it */
 
 static uint8_t told[FUNCS_MAX][4]; /* in this boot */
 

@@ -6,7 +6,7 @@
  */
 #include "../../src/base/log.h"
 #include "../../src/model/paths.h"
-#include "../../src/plan/steps.h"
+#include "../../src/step/steps.h"
 #include "sim.h"
 
 #include <jansson.h>

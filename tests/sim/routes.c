@@ -14,7 +14,7 @@
 #include "../../src/os/link.h"
 #include "../../src/os/route.h"
 #include "../../src/os/rule.h"
-#include "../../src/plan/nic-netdev.h"
+#include "../../src/route/nic-netdev-rules.h"
 #include "sim.h"
 
 #include <arpa/inet.h>

@@ -11,10 +11,10 @@
  */
 #pragma once
 
-#include "../../src/loop.h"
 #include "../../src/model/world.h"
 #include "../../src/os/os.h"
 #include "../../src/os/request.h"
+#include "../../src/pass/loop.h"
 
 #define FUNCS_MAX 160
 #define JOBS_MAX  64

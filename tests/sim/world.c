@@ -4,16 +4,16 @@
  * by the program's own readers.
  */
 #include "../../src/model/world.h"
+#include "../../src/device/rdma-observe.h"
+#include "../../src/metadata/metadata-observe.h"
 #include "../../src/model/link-log.h"
 #include "../../src/model/paths.h"
-#include "../../src/observe/metadata-observe.h"
-#include "../../src/observe/observe.h"
-#include "../../src/observe/output-observe.h"
-#include "../../src/observe/plugin-observe.h"
-#include "../../src/observe/rdma-observe.h"
-#include "../../src/observe/vf-observe.h"
 #include "../../src/os/child.h"
-#include "../../src/output/state.h"
+#include "../../src/outputs/output-observe.h"
+#include "../../src/pass/observe.h"
+#include "../../src/plugin/plugin-observe.h"
+#include "../../src/show/state.h"
+#include "../../src/vf/vf-observe.h"
 #include "sim.h"
 
 #include <poll.h>

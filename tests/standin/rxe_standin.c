@@ -6,9 +6,9 @@
  * the parameter "attach" moves the rxe made on it below that device's PCI function. A kernel that
  * puts it there by itself is left as it is. What this can not show is in README.md.
  *
- * A driver of hardware takes its RDMA device back before it lets go of the function. An rxe goes some
- * time after its network device, which may be later than the function below which it is: then sysfs
- * warns. So the function is held until the rxe is gone.
+ * A driver of hardware takes its RDMA device back before it lets go of the function. An rxe goes
+ * some time after its network device, which may be later than the function below which it is: then
+ * sysfs warns. So the function is held until the rxe is gone.
  */
 #include <linux/delay.h>
 #include <linux/device.h>

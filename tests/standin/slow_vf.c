@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stand-in: a driver of virtual functions that takes its time to bind one, as mlx5 does that waits for
- * the firmware of each.
+ * Stand-in: a driver of virtual functions that takes its time to bind one, as mlx5 does that waits
+ * for the firmware of each.
  *
- * It binds the virtual functions of an igb card, where a line of modprobe.d gives it their modalias: it
- * exports none, so that nothing else of the node loads it. The network device that it registers carries
- * nothing; it is there for an rxe to sit on. Parameters, which can be changed at any time:
+ * It binds the virtual functions of an igb card, where a line of modprobe.d gives it their
+ * modalias: it exports none, so that nothing else of the node loads it. The network device that it
+ * registers carries nothing; it is there for an rxe to sit on. Parameters, which can be changed at
+ * any time:
  *
  * delay=MS   each probe takes so long
  * hang=BDF   those of the virtual functions of this PF do not return until it says something else

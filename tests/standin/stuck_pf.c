@@ -2,17 +2,17 @@
 /*
  * Stand-in: a driver of a physical function that is bad at making virtual functions.
  *
- * It binds functions whose driver_override names it, and nothing else: it has no table of ids. The network
- * device that it registers carries nothing; it is there for an rxe to sit on. What a write to
- * sriov_numvfs does is chosen by parameters, which can be changed at any time:
+ * It binds functions whose driver_override names it, and nothing else: it has no table of ids. The
+ * network device that it registers carries nothing; it is there for an rxe to sit on. What a write
+ * to sriov_numvfs does is chosen by parameters, which can be changed at any time:
  *
  * hang=Y    it does not return, and no signal ends it, until hang=N is written
  * error=N   it returns -N
  * missing=N it enables N virtual functions fewer than asked for
  *
- * They are enabled by the PCI core only: the card's own part of it does not know them, so their driver
- * finds nobody at the other end of the mailbox and gives them a random MAC. There is no ndo_set_vf_mac()
- * either.
+ * They are enabled by the PCI core only: the card's own part of it does not know them, so their
+ * driver finds nobody at the other end of the mailbox and gives them a random MAC. There is no
+ * ndo_set_vf_mac() either.
  */
 #include <linux/delay.h>
 #include <linux/etherdevice.h>
@@ -48,7 +48,8 @@ static int configure(struct pci_dev *pf, int n_vfs)
 {
 	int r;
 
-	/* As a driver does that waits for firmware. Short sleeps, so that the kernel sees no hung task. */
+	/* As a driver does that waits for firmware. Short sleeps, so that the kernel sees no hung
+	 * task. */
 	while (READ_ONCE(hang))
 		msleep(50);
 

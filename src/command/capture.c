@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture.h"
+
+#include "../base/log.h"
+#include "../config/load.h"
+#include "../guard/users-observe.h"
+#include "../health/limits-observe.h"
+#include "../os/snapshot.h"
+#include "../os/tar.h"
+#include "../pass/observe.h"
+#include "../qos/qos-observe.h"
+#include "status.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define ZERO_GID "0000:0000:0000:0000:0000:0000:0000:0000"
+
+struct capture_record {
+	enum record_kind kind;
+	char *path; /* owned */
+	char *data; /* owned */
+	size_t size;
+};
+
+struct recorder {
+	struct capture_record *records; /* owned */
+	size_t n_records;
+	int error; /* -ENOMEM */
+};
+
+static void recorder_done(struct recorder *rec)
+{
+	for (size_t i = 0; i < rec->n_records; i++) {
+		free(rec->records[i].path);
+		free(rec->records[i].data);
+	}
+	free(rec->records);
+}
+
+/* A table of 1,024 GIDs is read for the few that are set; an absent slot is read as an empty one.
+ */
+static bool is_empty_gid(const char *path, const char *data, size_t size)
+{
+	return strstr(path, "/gids/") && size >= strlen(ZERO_GID) &&
+	       memcmp(data, ZERO_GID, strlen(ZERO_GID)) == 0;
+}
+
+static void on_read(void *userdata, enum record_kind kind, const char *path, const char *data,
+		    size_t size)
+{
+	struct recorder *rec = userdata;
+	struct capture_record *record;
+
+	/* A captured tree has such a file; the answers are written again. */
+	if (streq(path, ANSWERS_PATH))
+		return;
+	if (rec->error < 0 || (kind == RECORD_FILE && is_empty_gid(path, data, size)))
+		return;
+
+	record = APPEND(rec->records, rec->n_records);
+	if (!record) {
+		rec->error = -ENOMEM;
+		return;
+	}
+	record->kind = kind;
+	record->path = strdup(path);
+	record->data = malloc(size + 1);
+	if (!record->path || !record->data) {
+		rec->error = -ENOMEM;
+		return;
+	}
+	if (size > 0)
+		memcpy(record->data, data, size);
+	record->data[size] = '\0';
+	record->size = size;
+}
+
+/*
+ * By path. Of two records of a path the last one counts: a file that was read goes before one that
+ * was only looked for, and a later look before an earlier one.
+ */
+static int compare_records(const void *a, const void *b)
+{
+	const struct capture_record *x = *(struct capture_record *const *)a,
+				    *y = *(struct capture_record *const *)b;
+	int r = strcmp(x->path, y->path);
+
+	if (r == 0)
+		r = (x->size > 0) - (y->size > 0);
+	return r != 0 ? r : (x > y) - (x < y);
+}
+
+static int write_record(struct tar *tar, const struct capture_record *record)
+{
+	switch (record->kind) {
+	case RECORD_FILE:
+		return tar_add_file(tar, record->path, record->data, record->size);
+	case RECORD_LINK:
+		return tar_add_link(tar, record->path, record->data);
+	default:
+		return tar_add_folder(tar, record->path);
+	}
+}
+
+static int write_archive(const struct recorder *rec, const char *answers, int fd)
+{
+	_cleanup_(freep) struct capture_record **sorted = NULL;
+	struct tar tar = { .fd = fd };
+	int r;
+
+	sorted = reallocarray(NULL, rec->n_records + 1, sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < rec->n_records; i++)
+		sorted[i] = &rec->records[i];
+	qsort(sorted, rec->n_records, sizeof(*sorted), compare_records);
+
+	r = tar_add_file(&tar, ANSWERS_PATH, answers, strlen(answers));
+	for (size_t i = 0; i < rec->n_records && r >= 0; i++)
+		if (i + 1 == rec->n_records || !streq(sorted[i]->path, sorted[i + 1]->path))
+			r = write_record(&tar, sorted[i]);
+	return r < 0 ? r : tar_end(&tar);
+}
+
+/* PFs that are not managed are asked about as well: a plan of another configuration may need it. */
+static int answer_all(struct os *d, struct node *n, const struct memory *memory)
+{
+	_cleanup_(questions_done) struct questions q = {
+		.set = 1u << QUESTION_PCIE | (n->has_dcbs ? 0 : 1u << QUESTION_DCB)
+	};
+	int r = n->has_users ? 0 : observe_users(d, n, memory);
+
+	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
+		if (!n->pcis[i].physfn[0] && !n->pcis[i].is_management)
+			r = questions_add_function(&q, n->pcis[i].address);
+	if (r < 0)
+		return r;
+	observe_pcie(&d->fs, &q, n);
+	return observe_dcbs(d, &q, n, memory);
+}
+
+/* Logs what of the node is not in the archive. Return: 1 when something is not, else 0. */
+static int tell_left_out(const struct os *d, const struct node *n)
+{
+	if (!n->has_socks)
+		log_error("The sockets of the node are not in the archive: they cannot be listed");
+	if (os_is_incomplete(d))
+		log_error(OS_INCOMPLETE ": the archive may lack some of them");
+	status_tell_denied(d->fs.unread);
+	return !n->has_socks || os_is_incomplete(d) || d->fs.unread->n > 0;
+}
+
+int capture(struct os *d, const char *config_file, int fd)
+{
+	_cleanup_(recorder_done) struct recorder rec = {};
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(memory_done) struct memory memory = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *answers = NULL;
+	struct fs_unread unread = {};
+	int r;
+
+	d->fs.unread = &unread;
+	d->fs.on_read = on_read;
+	d->fs.userdata = &rec;
+	r = load_config(&d->fs, config_file, &c);
+	if (r >= 0)
+		r = loop_plan(d, &c, false, &n, &memory, &p);
+	if (r >= 0)
+		r = answer_all(d, &n, &memory);
+	d->fs.on_read = NULL;
+	if (r >= 0)
+		r = rec.error < 0 ? rec.error : snapshot_write(&n, &answers);
+	if (r >= 0)
+		r = write_archive(&rec, answers, fd);
+	if (r >= 0)
+		r = tell_left_out(d, &n);
+	d->fs.unread = NULL;
+	return r;
+}
+
+/* Only the caller may read the archive: mode 0600. */
+static int write_beside(struct os *d, const char *config_file, int folder, const char *temporary,
+			const char *name)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	int r;
+
+	fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	r = capture(d, config_file, fd);
+	if (r >= 0 && (fsync(fd) < 0 || renameat(folder, temporary, folder, name) < 0))
+		r = -errno;
+	if (r < 0)
+		unlinkat(folder, temporary, 0);
+	return r;
+}
+
+static bool is_stdout(const struct stat *st)
+{
+	struct stat out;
+
+	return fstat(STDOUT_FILENO, &out) >= 0 && out.st_dev == st->st_dev &&
+	       out.st_ino == st->st_ino;
+}
+
+/*
+ * Opens a path that exists and is no regular file: a FIFO, a device as /dev/null, or a link that
+ * standard output has in /dev and /proc. Any other link may have been planted, and is not followed.
+ */
+static int open_in_place(const char *path, bool is_link)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (is_stdout(&st)) {
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+		return fd < 0 ? -errno : TAKE_FD(fd);
+	}
+	if (is_link && !S_ISFIFO(st.st_mode))
+		return -ELOOP;
+	if (!S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EMEDIUMTYPE;
+	fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) ? TAKE_FD(fd) : -EMEDIUMTYPE;
+}
+
+static int write_in_place(struct os *d, const char *config_file, const char *path, bool is_link)
+{
+	_cleanup_(closep) int fd = open_in_place(path, is_link);
+
+	return fd < 0 ? fd : capture(d, config_file, fd);
+}
+
+static int write_file(struct os *d, const char *config_file, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	_cleanup_(closep) int folder = -EBADF;
+	_cleanup_(freep) char *parent = NULL;
+	char temporary[NAME_MAX + 1];
+	int r;
+
+	if ((size_t)snprintf(temporary, sizeof(temporary), ".%s.tmp", name) >= sizeof(temporary))
+		return -ENAMETOOLONG;
+	parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	if (!parent)
+		return -ENOMEM;
+	folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return -errno;
+
+	/* A crash may have left a temporary file behind. */
+	if (unlinkat(folder, temporary, 0) < 0 && errno != ENOENT)
+		return -errno;
+	r = write_beside(d, config_file, folder, temporary, name);
+	return r >= 0 && fsync(folder) < 0 ? -errno : r;
+}
+
+int capture_file(struct os *d, const char *config_file, const char *path)
+{
+	struct stat st;
+	const int r = lstat(path, &st) < 0 ? -errno : 0;
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r >= 0 && !S_ISREG(st.st_mode))
+		return write_in_place(d, config_file, path, S_ISLNK(st.st_mode));
+	return write_file(d, config_file, path);
+}

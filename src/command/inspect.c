@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inspect.h"
+
+#include "../base/log.h"
+#include "../config/config-errors.h"
+#include "../config/load.h"
+#include "../guard/users-observe.h"
+#include "../health/limits-observe.h"
+#include "../os/kmsg.h"
+#include "../pass/loop.h"
+#include "../pass/observe.h"
+#include "../plugin/dra-output.h"
+#include "../plugin/plugin-observe.h"
+#include "../plugin/plugin-output.h"
+#include "../qos/qos-observe.h"
+#include "../show/actions.h"
+#include "../show/check.h"
+#include "../show/explain-kubelet.h"
+#include "../show/explain-plugin.h"
+#include "../show/explain.h"
+#include "../show/pod.h"
+
+/* All that is wrong, as sentences: of the configuration, and last of the device plugin. */
+static int make_check_document(const struct config_errors *errors, const char *problem,
+			       const struct config *c, const struct plan *p, char **ret)
+{
+	const char *texts[2 * PROBLEMS_MAX + 1] = {};
+	size_t n = 0;
+
+	for (; n < errors->n_items && n < ELEMENTSOF(texts) - 1; n++)
+		texts[n] = errors->items[n].text;
+	if (problem)
+		texts[n++] = problem;
+	return output_check(texts, n, c, p, ret);
+}
+
+/* Plans what the device plugin would make of this node; @ret is NULL without a node. */
+static int look(struct os *d, const struct config *c, struct node *n, struct memory *memory,
+		struct plan *p, const struct plan **ret)
+{
+	int r;
+
+	*ret = NULL;
+	if (!os_has_node(&d->fs)) {
+		if (c->plugin.type != PLUGIN_NONE)
+			log_info("There is no node here, so what the device plugin would expose is "
+				 "not known");
+		return 0;
+	}
+	r = loop_plan(d, c, false, n, memory, p);
+	if (r >= 0)
+		*ret = p;
+	return r;
+}
+
+int inspect_refuse(struct os *d, const struct config *c)
+{
+	_cleanup_(memory_done) struct memory memory = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *problem = NULL;
+	const struct plan *seen = NULL;
+	int r;
+
+	if (c->plugin.type == PLUGIN_NONE)
+		return 0;
+	if (os_has_node(&d->fs) && loop_plan(d, c, false, &n, &memory, &p) >= 0)
+		seen = &p;
+	r = output_check_plugin(c, seen, &problem);
+	if (problem)
+		log_error("%s", problem);
+	return r < 0 ? r : problem ? -EINVAL : 0;
+}
+
+/* Is one of the devices usable now? */
+static bool is_any_usable(const struct plan *p)
+{
+	for (size_t i = 0; p && i < p->n_devices; i++)
+		if (output_plugin_offers(&p->devices[i]))
+			return true;
+	return false;
+}
+
+static int print_pod(const struct config *c, const struct node *n, const struct plan *p, char **ret)
+{
+	_cleanup_(forecast_done) struct forecast f = {};
+	int r;
+
+	r = p ? forecast_make(c, p, &f) : -ENODATA;
+	if (r >= 0)
+		r = output_pod(c, n, p, &f, ret);
+	if (r == -ENODATA)
+		log_error("There is no device of this node that a pod could ask for");
+	return r == -ENODATA ? -EINVAL : r;
+}
+
+static int print_check(const struct check_request *req, const struct config_errors *errors,
+		       const char *problem, const struct config *c, const struct node *n,
+		       const struct plan *p, char **ret)
+{
+	if (req->is_json)
+		return make_check_document(errors, problem, c, p, ret);
+	for (size_t i = 0; i < errors->n_items; i++)
+		log_error("%s", errors->items[i].text);
+	if (problem)
+		log_error("%s", problem);
+	return req->with_pod ? print_pod(c, n, p, ret) : output_check_text(c, p, ret);
+}
+
+/* It says nothing about the node, so it is no problem. */
+static void warn_of_names(const struct config *c)
+{
+	for (size_t i = 0; i < c->n_devices; i++) {
+		const char *match = c->devices[i].match ? c->devices[i].match : "";
+
+		if (strstr(match, "netdev:") || strstr(match, "ibdev:"))
+			log_warning(
+				"[Device %s] Match=%s: other programs can change the name of a "
+				"network device or RDMA device, and the kernel numbers those that "
+				"it names in the order of their probes; pci: or id: keeps its "
+				"meaning over boots",
+				c->devices[i].name, match);
+	}
+}
+
+static void warn_of_owners(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_reasons; i++)
+		if (p->reasons[i].reason == REASON_VF_BUSY)
+			log_warning("%s: %s: %s", p->reasons[i].target,
+				    reason_meaning(REASON_VF_BUSY), p->reasons[i].detail);
+}
+
+int inspect_check(struct os *d, const struct check_request *req, char **ret, char **ret_impossible)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(memory_done) struct memory memory = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *problem = NULL;
+	const struct plan *seen = NULL;
+	char ignored[sizeof(c.ignored)] = "";
+	bool is_bad;
+	int r;
+
+	*ret_impossible = NULL;
+	r = load_file(&d->fs, req->file, &c, &errors);
+	if (r < 0 && r != -EINVAL)
+		return log_error_errno(r, "The configuration cannot be read");
+	if (!req->file &&
+	    (config_files_ignored(&d->fs, ignored, sizeof(ignored)) < 0 ||
+	     (*ignored && config_errors_add(&errors, true, ignored, 0, "%s",
+					    reason_meaning(REASON_CONFIG_IGNORED)) < 0)))
+		return -ENOMEM;
+	is_bad = r < 0 || errors.n_unknown > 0;
+
+	if (r >= 0) {
+		warn_of_names(&c);
+		r = look(d, &c, &n, &memory, &p, &seen);
+		if (r >= 0)
+			r = output_check_plugin(&c, seen, &problem);
+		if (r >= 0 && seen && !problem && !req->with_pod)
+			r = output_impossible(seen, req->is_json ? &problem : ret_impossible);
+		if (r >= 0 && seen && !problem && !*ret_impossible)
+			r = output_check_exposed(&c, seen, &problem);
+		if (r < 0)
+			return r;
+		warn_of_owners(&p);
+	}
+	r = print_check(req, &errors, problem, &c, &n, seen, ret);
+	if (r >= 0 && req->is_ready && !is_any_usable(seen)) {
+		log_error("No RDMA device that is handed out is usable now");
+		return -EINVAL;
+	}
+	return r < 0 ? r : is_bad || problem || *ret_impossible ? -EINVAL : 0;
+}
+
+/* Mean these, whatever else has that name. */
+#define KUBELET_NAME "kubelet"
+#define PLUGIN_NAME  "plugin"
+
+static int refuse_name(const struct node *n, const char *name)
+{
+	struct nearest nearest = { .word = name };
+	char shown[QUOTED_LEN];
+	const char *candidate;
+
+	for (size_t i = 0; (candidate = output_explain_name(n, i)); i++)
+		if (*candidate)
+			nearest_offer(&nearest, candidate);
+	nearest_offer(&nearest, KUBELET_NAME);
+	nearest_offer(&nearest, PLUGIN_NAME);
+	log_error(
+		"%s: no PCI function, netdev or RDMA device on a PCI function has that name%s%s%s",
+		config_quoted(name, shown), nearest.best ? ", did you mean " : "",
+		nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+	return -ENODEV;
+}
+
+static int explain_plugin(struct os *d, const struct config *c, struct node *n,
+			  const struct memory *memory, const struct plan *p, bool is_json,
+			  char **ret)
+{
+	int r = observe_plugin_processes(&d->fs, c, n);
+
+	return r < 0 ? r : output_explain_plugin(c, n, memory, p, d->fs.is_live, is_json, ret);
+}
+
+/* Looks for what a pass does not look for each time. A person waits for it, so a look into
+ * processes is not too much. */
+static int look_closer(struct os *d, const struct pci *pci, struct node *n, struct memory *memory)
+{
+	_cleanup_(questions_done) struct questions q = {};
+	int r, n_lines;
+
+	if (d->fs.is_live && !n->has_users) {
+		r = observe_users(d, n, memory);
+		if (r < 0)
+			return r;
+	}
+	if (!pci->is_management) {
+		r = questions_add_function(&q, *pci->physfn ? pci->physfn : pci->address);
+		if (r < 0)
+			return r;
+	}
+	q.set = 1u << QUESTION_PCIE | (n->has_dcbs ? 0 : 1u << QUESTION_DCB);
+	observe_pcie(&d->fs, &q, n);
+	if (d->fs.is_live) {
+		r = observe_dcbs(d, &q, n, memory);
+		if (r < 0)
+			return r;
+	}
+	n_lines = kmsg_read(&d->fs, pci->address, n->log_lines, LOG_LINES_MAX);
+	n->n_log_lines = (size_t)MAX(n_lines, 0); /* not everybody may read it */
+	return 0;
+}
+
+int inspect_explain(struct os *d, const struct config *c, const char *name, bool is_json,
+		    char **ret)
+{
+	_cleanup_(memory_done) struct memory memory = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	const struct pci *pci;
+	int r;
+
+	r = loop_plan(d, c, false, &n, &memory, &p);
+	if (r < 0)
+		return r;
+	if (streq(name, KUBELET_NAME))
+		return output_explain_kubelet(c, &n, is_json, ret);
+	if (streq(name, PLUGIN_NAME))
+		return explain_plugin(d, c, &n, &memory, &p, is_json, ret);
+	pci = output_explain_find(&n, &p, name);
+	if (!pci)
+		return refuse_name(&n, name);
+
+	r = look_closer(d, pci, &n, &memory);
+	if (r >= 0)
+		r = output_explain(c, &n, &memory, &p, pci, is_json, ret);
+	return r < 0 ? log_error_errno(r, "%s", name) : 0;
+}
+
+int inspect_manifest(struct os *d, const struct config *c, char **ret)
+{
+	_cleanup_(memory_done) struct memory memory = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	int r;
+
+	r = loop_plan(d, c, false, &n, &memory, &p);
+	if (r < 0)
+		return log_error_errno(r, "The node cannot be looked at");
+	r = output_dra(c, &n, &p, ret);
+	if (r == -ENODATA)
+		log_error("There is no usable device on this node that a driver could hand out");
+	return r;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include "../base/log.h"
+#include "../device/pci-observe.h"
+#include "../driver/option-plan.h"
+#include "../model/memory.h"
+#include "../model/module-options.h"
+#include "../model/paths.h"
+#include "../module/modprobe-observe.h"
+#include "../os/memory-file.h"
+#include "../os/rdma.h"
+#include "../pass/live.h"
+#include "../pass/loop.h"
+#include "../step/steps.h"
+
+struct options {
+	struct os *os;
+	const struct config *config; /* its NetnsMode= is set as well; NULL: files alone */
+	struct option_file files[2]; /* path NULL: no file; have: owned by options_put() */
+};
+
+static int look(void *userdata, const struct config *c _unused_, struct attempts *tried,
+		struct node *ret, struct memory *ret_memory)
+{
+	struct options *o = userdata;
+
+	for (size_t i = 0; i < ELEMENTSOF(o->files) && o->files[i].path; i++) {
+		int r = observe_option_file(&o->os->fs, o->files[i].path, &o->files[i].have);
+
+		if (r < 0)
+			return log_error_errno(r, "/%s", o->files[i].path);
+	}
+	*ret = (struct node){};
+	*ret_memory = (struct memory){ .tried = tried };
+	return 0;
+}
+
+static int answer(void *userdata, const struct questions *q _unused_,
+		  const struct memory *memory _unused_, struct node *n)
+{
+	const struct options *o = userdata;
+	struct netlink *rdma = &o->os->rdma;
+	int r;
+
+	r = netlink_open(rdma);
+	if (r == -EPROTONOSUPPORT) /* a kernel without RDMA, or its module is not installed */
+		return 0;
+	if (r < 0)
+		return log_error_errno(r, "The RDMA netns mode cannot be read");
+	r = rdma_get_netns_mode(rdma, &n->netns_mode);
+	return r < 0 ? log_error_errno(r, "The RDMA netns mode cannot be read") : 1;
+}
+
+/* The netns mode matters when the files are written. */
+static void ask(const struct options *o, const struct node *n, struct plan *p)
+{
+	const uint32_t question = 1u << QUESTION_NETNS_MODE;
+
+	if (o->config && o->config->rdma.netns_mode != NETNS_MODE_KEEP && o->os->fs.is_live &&
+	    !plan_has_open_changes(p))
+		p->questions.set = question & ~n->asked;
+}
+
+static int make_plan(const struct pass *pass, const struct node *n, const struct memory *memory,
+		     struct plan *ret)
+{
+	const struct options *o = pass->userdata;
+	_cleanup_(plan_done) struct plan p = {};
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(o->files) && o->files[i].path && r >= 0; i++)
+		r = plan_option_file(&o->files[i], &p);
+	if (r >= 0 && o->config)
+		r = plan_netns(o->config, n, memory, &p);
+	if (r < 0)
+		return r;
+	plan_mark_tried(memory->tried, &p);
+	ask(o, n, &p);
+	*ret = TAKE_STRUCT(p);
+	return 0;
+}
+
+/*
+ * Files come first: opening the socket that sets the mode loads ib_core. A failure stops nothing
+ * that follows. Return: how many changes there were, or the -errno of one that failed.
+ */
+static int options_put(struct options *o)
+{
+	static const struct config nothing;
+	const struct pass pass = {
+		.make_plan = make_plan, .config = &nothing, .is_wait_over = true, .userdata = o
+	};
+	struct world w = live_world(o->os);
+	struct pass_result result = {};
+	int r;
+
+	w.look = look;
+	w.answer = answer;
+	w.userdata = o;
+	r = loop_rounds(&w, &pass, &result);
+	for (size_t i = 0; i < ELEMENTSOF(o->files); i++)
+		free(o->files[i].have);
+	return r < 0 ? r : result.n_changes;
+}
+
+#define MARKER "# Written by rdma-provision"
+
+static const struct {
+	const char *module, *settings;
+} modules[] = {
+	{ ERDMA_MODULE, "[Driver] Mode=, ReservePortsBase=" },
+	{ CORE_MODULE, "[RDMA] NetnsMode=" },
+};
+
+/*
+ * The file of modprobe.d has one line "options MODULE ..." for each module, below a first line that
+ * says whose it is. The text depends on nothing but the options, so that what was baked into an
+ * image and what is written at boot can be compared by bytes. Return: 0, or -ENOMEM; @ret is NULL
+ * when nothing is wanted.
+ */
+static int make_text(const struct module_options *w, char **ret)
+{
+	char text[512] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(modules); i++) {
+		char options[256];
+
+		if (!module_options_text(w, modules[i].module, options, sizeof(options)))
+			continue;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "# %s\noptions %s %s\n",
+				      modules[i].settings, modules[i].module, options);
+	}
+
+	*ret = NULL;
+	if (n == 0)
+		return 0;
+	if (asprintf(ret, MARKER "(8) from its configuration; changes here are lost.\n%s", text) <
+	    0) {
+		*ret = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Is this a text of make_text(), of any version: may it be replaced? */
+static bool is_own(const char *text)
+{
+	return is_prefix(text, MARKER); /* an empty one masks ours, on purpose */
+}
+
+/* @text: what the file is to have, NULL: there is to be none. Return: 1, 0 when it is so already,
+ * or -errno. */
+static int put(struct os *d, const char *text)
+{
+	struct options o = { d, NULL, { { MODPROBE_BAKED_PATH, text, NULL } } };
+	_cleanup_(freep) char *have = NULL;
+	int r;
+
+	r = observe_option_file(&d->fs, MODPROBE_BAKED_PATH, &have);
+	if (r < 0)
+		return log_error_errno(r, "/" MODPROBE_BAKED_PATH);
+	if (have && !is_own(have)) {
+		log_error("/" MODPROBE_BAKED_PATH
+			  ": is not of rdma-provision, and is left as it is; move it away");
+		return -EEXIST;
+	}
+	r = options_put(&o);
+	if (r > 0 && !text)
+		log_info("/" MODPROBE_BAKED_PATH ": an initramfs made with it still has it");
+	return r;
+}
+
+/* Logs other lines of modprobe.d, and loaded modules, that are contrary to the options. */
+static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct module_options *w)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+
+	if (observe_options(fs, &n) < 0 || plan_options(&n, &p, w, mode == DRIVER_MODE_OFED) < 0)
+		log_warning("Whether other options are contrary to these is not known");
+	for (size_t i = 0; i < p.n_actions; i++)
+		log_warning("%s: %s: %s. %s", p.actions[i].target,
+			    reason_meaning(p.actions[i].reason), p.actions[i].detail,
+			    action_advice(&p.actions[i]));
+}
+
+/* The image's machine needed other functions, and what it tried is nothing to the next one. */
+static int forget(struct os *d)
+{
+	const struct boots none = {};
+	int r = memory_write(&d->fs, MEMORY_NODE, &boots_fields, &none);
+
+	if (r < 0)
+		log_error_errno(r, "/" MEMORY_NODE_PATH);
+	return r;
+}
+
+int bake(struct os *d, const struct config *c)
+{
+	const bool is_auto = c->driver.mode == DRIVER_MODE_AUTO;
+	_cleanup_(freep) char *text = NULL;
+	struct module_options w;
+	int r;
+
+	if (is_auto)
+		log_info("[Driver] Mode=auto depends on the GPU of the machine that boots: nothing "
+			 "is written for erdma, rdma-provision-early.service does it at each boot");
+	module_options_wanted(c, is_auto ? DRIVER_MODE_KEEP : c->driver.mode, &w);
+	r = forget(d);
+	if (r >= 0)
+		r = make_text(&w, &text);
+	if (r >= 0)
+		r = put(d, text);
+	if (r == 0)
+		log_info("%s",
+			 text ? "/" MODPROBE_BAKED_PATH ": is as it should be"
+			      : "The configuration asks for no module option that can be baked");
+	if (r < 0 || !text)
+		return MIN(r, 0);
+
+	log_info("/" MODPROBE_BAKED_PATH
+		 ": an initramfs that has one of these modules keeps the options of the day it was "
+		 "made: run \"update-initramfs -u -k all\" or \"dracut --force "
+		 "--regenerate-all\" in the image");
+	tell_rest(&d->fs, c->driver.mode, &w);
+	return 0;
+}
+
+int bake_undo(struct os *d)
+{
+	int r = put(d, NULL);
+
+	if (r == 0)
+		log_info("/" MODPROBE_BAKED_PATH ": is not there, nothing to undo");
+	return MIN(r, 0);
+}
+
+static int look_module(struct os *d, struct node *n, const char *name)
+{
+	struct module *m = APPEND(n->modules, n->n_modules);
+	char path[128];
+
+	if (!m)
+		return -ENOMEM;
+	COPY(m->name, name);
+	m->state = MODULE_LOADED;
+	snprintf(path, sizeof(path), "sys/module/%s", name);
+	return fs_exists(&d->fs, path) > 0 ? 0 : module_look(&d->modules, name, &m->state);
+}
+
+/* "auto" depends on the PCI functions, and on whether the GPU's driver is there. */
+static int want(struct os *d, const struct config *c, struct module_options *ret)
+{
+	_cleanup_(memory_done) struct memory memory = {};
+	_cleanup_(node_done) struct node n = {};
+	int r = 0;
+
+	if (c->driver.mode == DRIVER_MODE_AUTO) {
+		r = observe_pci(&d->fs, &n, &memory);
+		if (r >= 0)
+			r = look_module(d, &n, NVIDIA_MODULE);
+		if (r >= 0)
+			r = look_module(d, &n, NVIDIA_DEBIAN);
+		if (r < 0)
+			log_error_errno(r, "The driver mode cannot be told");
+	}
+	module_options_wanted(c, r < 0 ? DRIVER_MODE_KEEP : node_driver_mode(c, &n), ret);
+	return r;
+}
+
+/* Does a file in /etc with other options hide ours? */
+static bool is_hidden(const struct fs *fs, const char *text)
+{
+	_cleanup_(freep) char *baked = NULL;
+
+	/* Without memory to compare, a second file does no harm. */
+	return text && (observe_option_file(fs, MODPROBE_BAKED_PATH, &baked) < 0 ||
+			(baked && !streq(baked, text)));
+}
+
+/* Options come too late for what the initramfs has loaded. */
+static void tell_loaded(const struct fs *fs, const struct module_options *w)
+{
+	for (size_t i = 0; i < w->n_options; i++) {
+		const struct module_option *o = &w->options[i];
+		char path[192], value[64] = "";
+
+		if (streq(o->module, CORE_MODULE)) /* its mode can be changed: plan_netns() */
+			continue;
+		snprintf(path, sizeof(path), "sys/module/%s/initstate", o->module);
+		if (!fs_exists(fs, path))
+			continue;
+		snprintf(path, sizeof(path), "sys/module/%s/parameters/%s", o->module, o->name);
+		if (fs_read(fs, path, value, sizeof(value)) >= 0 &&
+		    module_options_is_same("", value, o->value))
+			continue;
+		log_info("%s: is loaded already, %s %s%s%s, not with %s=%s; "
+			 "rdma-provision.service sees to it",
+			 o->module, *value ? "with" : "without", o->name, *value ? "=" : "", value,
+			 o->name, o->value);
+		return; /* one line, one module */
+	}
+}
+
+/* A driver mode that is not known does not keep the netns mode from being set. */
+int early(struct os *d, const struct config *c)
+{
+	_cleanup_(freep) char *text = NULL;
+	struct module_options w;
+	bool is_over;
+	int r, r_mode;
+
+	r_mode = want(d, c, &w);
+	r = make_text(&w, &text);
+	if (r < 0)
+		return log_error_errno(r, "/" MODPROBE_PATH);
+	is_over = is_hidden(&d->fs, text);
+	if (is_over)
+		log_info("/" MODPROBE_BAKED_PATH
+			 " says something else than the configuration: /" MODPROBE_LAST_PATH
+			 " overrides it; \"rdma-provision bake\" writes it again");
+	r = options_put(
+		&(struct options){ d,
+				   c,
+				   { { MODPROBE_PATH, text, NULL },
+				     { MODPROBE_LAST_PATH, is_over ? text : NULL, NULL } } });
+	tell_loaded(&d->fs, &w);
+	return r_mode < 0 ? r_mode : MIN(r, 0);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preset.h"
+
+#include "../base/log.h"
+#include "../config/config-errors.h"
+#include "../config/config-files.h"
+#include "../model/paths.h"
+
+void preset_done(struct preset *p)
+{
+	free(p->text);
+	*p = (struct preset){};
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool has_suffix(const char *name)
+{
+	const size_t n = strlen(name);
+
+	return name[0] != '.' && n > strlen(".conf") && streq(name + n - strlen(".conf"), ".conf");
+}
+
+/* Is the link to a preset: "/usr/lib/.../NAME.conf", or the same as a path from its own folder? */
+static bool is_own_target(const char *target)
+{
+	const char *name;
+
+	while (is_prefix(target, "../") || *target == '/')
+		target += *target == '/' ? 1 : 3;
+	name = after(target, PRESET_FOLDER "/");
+	return name && !strchr(name, '/') && has_suffix(name);
+}
+
+int preset_names(const struct fs *fs, struct fs_names *ret)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	size_t kept = 0;
+	int r;
+
+	r = fs_list(fs, PRESET_FOLDER, &names);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	for (size_t i = 0; i < names.n_names; i++) {
+		char *name = names.names[i];
+
+		if (!has_suffix(name)) {
+			free(name);
+			continue;
+		}
+		name[strlen(name) - strlen(".conf")] = '\0';
+		names.names[kept++] = name;
+	}
+	names.n_names = kept;
+	SORT(names.names, kept, compare_names);
+	*ret = TAKE_STRUCT(names);
+	return 0;
+}
+
+int preset_describe(const struct fs *fs, const char *name, char *ret, size_t size)
+{
+	_cleanup_(freep) char *text = NULL;
+	char *rest = NULL;
+	size_t n_text, n = 0;
+	int r;
+
+	r = fs_read_all(fs, FS_PATH(PRESET_FOLDER "/%s.conf", name), FILE_MAX_BYTES, false, &text,
+			&n_text);
+	if (r < 0)
+		return r;
+	*ret = '\0';
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		const char *words = after(line, "# ");
+
+		if (n == 0 && words)
+			words = after(words, name) ? after(after(words, name), ": ") : NULL;
+		if (words)
+			n += (size_t)snprintf(ret + n, size - n, "%s%s", n > 0 ? " " : "", words);
+		else if (n > 0)
+			break;
+		if (n >= size)
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+bool preset_is_linked(const struct fs *fs, const char *name)
+{
+	char target[PATH_MAX];
+	const char *file;
+
+	if (fs_read_link(fs, PRESET_PATH, target, sizeof(target)) < 0 || !is_own_target(target))
+		return false;
+	file = after(strrchr(target, '/') + 1, name);
+	return file && streq(file, ".conf");
+}
+
+void preset_list(const struct fs *fs, const char *begin)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char text[1024] = "";
+	int r;
+
+	r = fs_list(fs, PRESET_FOLDER, &names);
+	for (size_t i = 0; i < names.n_names; i++) {
+		const size_t n = strlen(text);
+
+		if (has_suffix(names.names[i]))
+			snprintf(text + n, sizeof(text) - n, "%s%.*s", n > 0 ? ", " : "",
+				 (int)(strlen(names.names[i]) - strlen(".conf")), names.names[i]);
+	}
+	if (r < 0 && r != -ENOENT)
+		log_error_errno(r, "/" PRESET_FOLDER);
+	log_error("%s is not valid: %s%s", begin, *text ? "use one of " : "",
+		  *text ? text : "there are no presets in /" PRESET_FOLDER);
+}
+
+static int read_preset(const struct fs *fs, const char *name, struct preset *p)
+{
+	char path[PATH_MAX], begin[QUOTED_LEN + 16], buf[QUOTED_LEN];
+	int r;
+
+	if ((size_t)snprintf(path, sizeof(path), PRESET_FOLDER "/%s.conf", name) >= sizeof(path) ||
+	    strchr(name, '/') || !*name || *name == '.')
+		r = -ENOENT;
+	else
+		r = fs_read_all(fs, path, FILE_MAX_BYTES, false, &p->text, &p->size);
+	if (r == -ENOENT) {
+		snprintf(begin, sizeof(begin), "--preset=%s", config_quoted(name, buf));
+		preset_list(fs, begin);
+		return r;
+	}
+	if (r < 0)
+		return log_error_errno(r, "/%s", path);
+
+	snprintf(p->target, sizeof(p->target), "/" PRESET_FOLDER "/%s.conf", name);
+	return 0;
+}
+
+/* Reads the link. Return: 1 when it has the target, 0 when it may be replaced, or -errno. */
+static int look_at_link(const struct fs *fs, struct preset *p)
+{
+	char target[PATH_MAX], buf[QUOTED_LEN];
+	int r;
+
+	r = fs_read_link(fs, PRESET_PATH, target, sizeof(target));
+	if (r >= 0 && is_own_target(target)) {
+		COPY(p->old, target);
+		return p->text && streq(target, p->target);
+	}
+	if (r >= 0) {
+		log_error("/" PRESET_PATH ": is a link to %s, which is no preset, and is left as "
+			  "it is",
+			  config_quoted(target, buf));
+		return -EEXIST;
+	}
+	if (r != -ENOENT)
+		return log_error_errno(r, "/" PRESET_PATH);
+	if (fs_exists(fs, PRESET_PATH)) {
+		log_error("/" PRESET_PATH ": is no link to a preset, and is left as it is");
+		return -EEXIST;
+	}
+	if (!p->text) {
+		log_error("/" PRESET_PATH ": is not there: no preset is linked");
+		return -ENOENT;
+	}
+	return 0;
+}
+
+int preset_find(const struct fs *fs, const char *name, struct preset *ret)
+{
+	_cleanup_(preset_done) struct preset p = {};
+	int r = 0;
+
+	if (name)
+		r = read_preset(fs, name, &p);
+	if (r >= 0)
+		r = look_at_link(fs, &p);
+	if (r < 0)
+		return r;
+
+	p.is_new = r == 0;
+	*ret = TAKE_STRUCT(p);
+	return 0;
+}
+
+int preset_put(const struct fs *fs, const struct preset *p, bool is_back)
+{
+	const char *target = is_back ? p->old : p->target;
+	int r;
+
+	if (*target)
+		return fs_replace_link(fs, PRESET_PATH, target);
+	r = fs_remove(fs, PRESET_PATH);
+	return r < 0 ? r : 1;
+}

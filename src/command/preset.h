@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Preset: the link /etc/rdma-provision/rdma-provision.conf.d/10-preset.conf to one of the files in
+ * /usr/lib/rdma-provision/presets.
+ *
+ * Only such a link is ever replaced or removed. The target is absolute, and below --root it is of
+ * that tree.
+ */
+#pragma once
+
+#include "../os/fs.h"
+
+#include <limits.h>
+
+struct preset {
+	bool is_new;                          /* the link is not as it will be */
+	char target[PATH_MAX], old[PATH_MAX]; /* of the link; empty: there is none */
+	char *text; /* owned; what is in it; NULL: there will be no link */
+	size_t size;
+};
+
+void preset_done(struct preset *p);
+
+/**
+ * preset_find() - what a preset has in it, and may the link to it be made?
+ * @name: "vke-shared"; NULL: for removing the link
+ *
+ * Errors are logged; an unknown name with those that there are. Return: 0 or -errno.
+ */
+int preset_find(const struct fs *fs, const char *name, struct preset *ret);
+
+/* Makes or removes a link that is new; @is_back: as it was when it was found. 0, 1 or -errno. */
+int preset_put(const struct fs *fs, const struct preset *p, bool is_back);
+
+/*
+ * "nodes of ...": the first sentence of a preset's file, behind its name. Return: 0, also for a
+ * file without one, then @ret is ""; or -errno.
+ */
+int preset_describe(const struct fs *fs, const char *name, char *ret, size_t size);
+
+/* Is this preset linked? The link may be absolute or relative. */
+bool preset_is_linked(const struct fs *fs, const char *name);
+
+/* Lists the presets, in order of their names. Release with fs_names_done(). 0 or -errno. */
+int preset_names(const struct fs *fs, struct fs_names *ret);
+
+/* Logs the names of the presets: "--preset= takes one of ack-erdma, ...". */
+void preset_list(const struct fs *fs, const char *begin);

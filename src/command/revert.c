@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "revert.h"
+
+#include "../base/log.h"
+#include "../config/load.h"
+#include "../model/memory.h"
+#include "../model/paths.h"
+#include "../os/memory-file.h"
+#include "../pass/loop.h"
+#include "../route/revert-plan.h"
+
+static int make_plan(const struct pass *pass, const struct node *n, const struct memory *memory,
+		     struct plan *ret)
+{
+	const bool *with_vfs = pass->userdata;
+
+	return plan_revert(n, memory, *with_vfs, ret);
+}
+
+/* Forgets the changes that were taken back, or that another program had changed by then; VFs may be
+ * taken back another time. */
+static int forget(const struct fs *fs)
+{
+	static const struct manifest_record none;
+	_cleanup_(ledger_done) struct ledger l = {};
+	size_t kept = 0;
+	int r;
+
+	/* A crash may have left the record without its static pod. */
+	r = memory_write(fs, MEMORY_NODE, &manifest_record_fields, &none);
+	if (r >= 0)
+		r = memory_read_all(fs, MEMORY_BOOT, &ledger_fields, &l);
+	for (size_t i = 0; i < l.n_entries && r >= 0; i++)
+		if (streq(l.entries[i].verb, verb_name(VERB_SET_NUM_VFS)))
+			l.entries[kept++] = l.entries[i];
+	if (r < 0 || kept == l.n_entries)
+		return r;
+	l.n_entries = kept;
+	return memory_write(fs, MEMORY_BOOT, &ledger_fields, &l);
+}
+
+/* Looks once and changes nothing, as the service does while it is held. Without this look the state
+ * would still have what was taken back. */
+static int write_state(const struct world *w)
+{
+	_cleanup_(config_done) struct config c = {};
+	const struct pass pass = { .config = &c, .is_service = true };
+	struct pass_result result = {};
+	int r;
+
+	r = load_config(&w->os->fs, NULL, &c);
+	return r < 0 ? r : loop_rounds(w, &pass, &result);
+}
+
+int revert(const struct world *w, bool with_vfs)
+{
+	/* Nothing is wanted, so that each file of ours is an old one. */
+	static const struct config nothing;
+	const struct pass pass = { .make_plan = make_plan,
+				   .config = &nothing,
+				   .is_wait_over = true,
+				   .userdata = &with_vfs };
+	_cleanup_(closep) int lock = -EBADF;
+	const struct fs *fs = &w->os->fs;
+	struct pass_result result = {};
+	int r, r_state;
+
+	lock = loop_lock(fs, NULL);
+	if (lock < 0)
+		return lock;
+
+	r = fs_replace(fs, HOLD_PATH, "", 0, 0644);
+	if (r < 0)
+		return log_error_errno(r, "/" HOLD_PATH ": the service would do it all again");
+	r = fs_remove(fs, READY_PATH);
+	if (r >= 0)
+		r = loop_rounds(w, &pass, &result);
+	if (r >= 0)
+		r = forget(fs);
+	r_state = write_state(w);
+	return r < 0 ? r : MIN(r_state, 0);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "status.h"
+
+#include "../base/log.h"
+#include "../config/config-read.h"
+#include "../config/load.h"
+#include "../model/paths.h"
+#include "../os/manager.h"
+#include "../os/terminal.h"
+#include "../pass/loop.h"
+#include "../service/wait.h"
+#include "../show/state.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+
+#define UNIT             "rdma-provision.service"
+#define ASK_MANAGER_USEC (2 * USEC_PER_SEC)
+#define CLEAR            "\033[H\033[2J"
+#define CHUNK            4096 /* PIPE_BUF: what a pipe that is writable takes without waiting */
+
+/* Asks systemd for the state of the service; "" when it cannot be asked. */
+static void ask_unit(char *ret, size_t size)
+{
+	int r = manager_unit_state(UNIT, ASK_MANAGER_USEC, ret, size);
+
+	if (r == -ENOENT) /* one that does not run may not even be loaded */
+		copy(ret, size, "inactive");
+	else if (r < 0)
+		*ret = '\0';
+}
+
+static bool is_active(const char *word)
+{
+	static const char *const words[] = { "", "active", "activating", "reloading",
+					     "refreshing" };
+
+	return ANY(w, words, ELEMENTSOF(words), streq(word, *w));
+}
+
+static int draw(const char *state, enum tree_view view, char **ret)
+{
+	const struct screen screen = terminal_screen();
+
+	return output_tree(state, view, &screen, ret);
+}
+
+static int read_file(const struct fs *fs, char **ret)
+{
+	size_t size;
+
+	return fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, ret, &size);
+}
+
+static int look(struct os *d, const char *config, char **ret)
+{
+	_cleanup_(config_done) struct config c = {};
+	int r;
+
+	r = load_config(&d->fs, config, &c);
+	return r < 0 ? r : loop_state(d, &c, ret);
+}
+
+/* The state as the service left it, or as a look now shows it. */
+static int read_state(struct os *d, const char *config, char **ret)
+{
+	char word[32] = "";
+	int r;
+
+	r = read_file(&d->fs, ret);
+	if (r >= 0 && !config)
+		r = MIN(status_add_config_changed(&d->fs, ret), 0);
+	if (r == -EINVAL) /* damaged, and told below */
+		r = 0;
+	if (r < 0 && r != -ENOENT)
+		return log_error_errno(r, "/" STATE_PATH);
+	if (r == -ENOENT) {
+		log_info("No pass has run in this boot; this is what a look shows now.");
+		return look(d, config, ret);
+	}
+
+	if (d->fs.is_live)
+		ask_unit(word, sizeof(word));
+	if (is_active(word))
+		return 0;
+	if (geteuid() != 0) {
+		log_info(UNIT " is %s: this is the node as the last pass left it.", word);
+		return 0;
+	}
+	log_info(UNIT " is %s: this is what a look shows now.", word);
+	free(TAKE(*ret));
+	return look(d, config, ret);
+}
+
+int status_add_config_changed(const struct fs *fs, char **state)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+	struct fs_unread denied = {};
+	struct fs mine = *fs; /* borrowed */
+	int r;
+
+	mine.unread = &denied;
+	r = config_load(&mine, NULL, &c, &errors);
+	if ((r < 0 && r != -EINVAL) || denied.n > 0)
+		return MIN(r, 0) == -ENOMEM ? r : 0;
+	return output_add_config_changed(r < 0 ? NULL : c.hash, state);
+}
+
+int status_show(struct os *d, const struct status_request *req, enum node_state *ret)
+{
+	_cleanup_(freep) char *state = NULL, *tree = NULL;
+	enum node_state now;
+	int r;
+
+	r = read_state(d, req->config, &state);
+	if (r < 0)
+		return r;
+	r = output_read_state(state, NULL, &now);
+	if (r < 0) {
+		log_error("/" STATE_PATH ": is damaged; the next pass of the service replaces it");
+		return r;
+	}
+	if (!req->is_json)
+		r = draw(state, req->view, &tree);
+	if (r < 0)
+		return r;
+
+	r = standard_print(req->is_json ? state : tree);
+	if (r >= 0)
+		*ret = now;
+	return r;
+}
+
+/* Following it */
+
+struct follow {
+	const struct fs *fs;
+	int inotify, signals;
+	enum tree_view view;
+	bool is_json, is_terminal;
+	bool is_due;   /* drawn again even when nothing changed: the terminal has another size */
+	bool is_told;  /* it was said that there is no state */
+	bool is_over;  /* a signal came, or nobody reads any more */
+	bool has_any;  /* something was printed */
+	char *shown;   /* owned; what was printed last */
+	char unit[32]; /* what was said of the service last */
+	enum node_state state;
+};
+
+static void follow_done(struct follow *f)
+{
+	closep(&f->inotify);
+	closep(&f->signals);
+	free(f->shown);
+}
+
+static int on_signal(struct follow *f)
+{
+	struct signalfd_siginfo info;
+
+	if (read(f->signals, &info, sizeof(info)) != sizeof(info))
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (info.ssi_signo == SIGWINCH)
+		f->is_due = true;
+	else
+		f->is_over = true;
+	return 0;
+}
+
+/*
+ * Waits for a change, a signal or the end of the reader; with @is_writing for room instead of a
+ * change. A reader that stops reading must not keep a signal from ending this.
+ */
+static int wait_any(struct follow *f, bool is_writing)
+{
+	struct pollfd fds[] = {
+		{ .fd = f->signals, .events = POLLIN },
+		{ .fd = STDOUT_FILENO, .events = is_writing ? POLLOUT : 0 },
+		{ .fd = is_writing ? -1 : f->inotify, .events = POLLIN },
+	};
+	int r = 0;
+
+	if (poll(fds, ELEMENTSOF(fds), -1) < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (fds[1].revents & (POLLERR | POLLHUP | POLLNVAL))
+		f->is_over = true;
+	else if (fds[0].revents && !(fds[1].revents & POLLOUT))
+		r = on_signal(f);
+	if (r >= 0 && fds[2].revents)
+		r = wait_drain(f->inotify);
+	return r < 0 ? r : (fds[1].revents & POLLOUT) != 0;
+}
+
+static int put(struct follow *f, const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left > 0 && !f->is_over) {
+		ssize_t n;
+		int r;
+
+		r = wait_any(f, true);
+		if (r < 0)
+			return r;
+		if (r == 0 || f->is_over)
+			continue;
+		n = write(STDOUT_FILENO, text, MIN(left, CHUNK));
+		if (n < 0 && errno == EPIPE)
+			f->is_over = true;
+		else if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return -errno;
+		if (n > 0) {
+			text += n;
+			left -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static void tell_missing(struct follow *f)
+{
+	if (!f->is_told)
+		log_info("/" STATE_PATH " is not there: waiting for the first pass of " UNIT ".");
+	f->is_told = true;
+	free(TAKE(f->shown));
+}
+
+static void tell_unit(struct follow *f)
+{
+	char word[sizeof(f->unit)] = "";
+
+	ask_unit(word, sizeof(word));
+	if (!is_active(word) && (f->is_terminal || !streq(word, f->unit)))
+		log_info(UNIT " is %s: this is the node as the last pass left it.", word);
+	COPY(f->unit, word);
+}
+
+static int show(struct follow *f, const char *state)
+{
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	r = f->is_json ? output_state_line(state, &text) : draw(state, f->view, &text);
+	if (r < 0)
+		return r;
+	f->is_told = false;
+	if (f->shown && streq(f->shown, text) && !f->is_due)
+		return 0;
+
+	f->is_due = false;
+	if (f->is_terminal && !f->is_json)
+		r = put(f, CLEAR);
+	else if (f->has_any && !f->is_json)
+		r = put(f, "\n");
+	tell_unit(f);
+	if (r >= 0)
+		r = put(f, text);
+	free(f->shown);
+	f->shown = TAKE(text);
+	f->has_any = true;
+	return r;
+}
+
+static int refresh(struct follow *f)
+{
+	_cleanup_(freep) char *state = NULL;
+	enum node_state now;
+	int r;
+
+	r = read_file(f->fs, &state);
+	if (r == -ENOENT) {
+		if (f->is_terminal && f->shown)
+			put(f, CLEAR);
+		tell_missing(f);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	if (output_read_state(state, NULL, &now) < 0) {
+		log_error("/" STATE_PATH ": is damaged; the next pass of the service replaces it");
+		return 0;
+	}
+	r = status_add_config_changed(f->fs, &state);
+	if (r < 0)
+		return r;
+	f->state = now;
+	return show(f, state);
+}
+
+/* The signals come by a descriptor; a write to nobody is an error that is looked at, no signal. */
+static int open_signals(void)
+{
+	const struct sigaction ignored = { .sa_handler = SIG_IGN };
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGWINCH);
+	if (sigaction(SIGPIPE, &ignored, NULL) < 0 || sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+int status_follow(const struct fs *fs, const struct status_request *req, enum node_state *ret)
+{
+	_cleanup_(follow_done) struct follow f = { .fs = fs,
+						   .inotify = wait_open(),
+						   .signals = open_signals(),
+						   .view = req->view,
+						   .is_json = req->is_json,
+						   .is_terminal = isatty(STDOUT_FILENO),
+						   .state = NODE_STARTING };
+	int r = MIN(f.inotify, f.signals);
+
+	while (r >= 0 && !f.is_over) {
+		/* Watch first, look then: a change in between wakes us. */
+		r = wait_watch(f.inotify);
+		if (r >= 0)
+			r = refresh(&f);
+		if (r >= 0 && !f.is_over)
+			r = wait_any(&f, false);
+	}
+	*ret = f.state;
+	return r < 0 ? log_error_errno(r, "/" STATE_PATH " cannot be followed") : 0;
+}
+
+void status_tell_denied(const struct fs_unread *denied)
+{
+	char text[512] = "";
+	size_t n = 0;
+
+	if (denied->n == 0)
+		return;
+	for (size_t i = 0; i < MIN(denied->n, ELEMENTSOF(denied->paths)); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s/%s", i > 0 ? ", " : "",
+				      denied->paths[i]);
+	log_info("Not all can be seen by this user: no permission for %s%s; root sees the rest.",
+		 text, denied->n > ELEMENTSOF(denied->paths) ? " and others" : "");
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verify.h"
+
+#include "../base/document.h"
+#include "../model/ip.h"
+#include "../nccl/nccl-output.h"
+#include "../pass/loop.h"
+#include "../plugin/plugin-observe.h"
+#include "../plugin/plugin-output.h"
+#include "../show/check.h"
+#include "../show/sheet.h"
+
+enum result {
+	PASS,
+	FAIL,
+	SKIPPED
+};
+
+/* The checks and their results. */
+struct verify {
+	struct os *os;
+	const struct config *config;
+	struct node *node;
+	const struct plan *plan;
+	char traffic[192];  /* the program that sends between two nodes, of the present device */
+	json_t *checks;     /* owned; see add() */
+	int n[SKIPPED + 1]; /* of each result */
+};
+
+enum check {
+	CHECK_DEVICE,
+	CHECK_NODES,
+	CHECK_GID,
+	CHECK_SMC,
+	CHECK_NCCL,
+	CHECK_PLUGIN,
+	CHECK_ALLOCATABLE
+};
+
+/* @between: the command for two nodes, with the target; NULL: traffic. */
+static const struct {
+	const char *name, *expected, *between;
+} checks[] = {
+	[CHECK_DEVICE] = { "device", "driver bound, libibverbs opens it, port ACTIVE",
+			   "rdma-provision explain %s, on each node" },
+	[CHECK_NODES] = { "nodes", "uverbsN and rdma_cm in /dev/infiniband" },
+	[CHECK_GID] = { "gid",
+			"a RoCE v2 GID, with RequireAddress= of an IPv4 or global IPv6 address",
+			"ibv_devinfo -v -d %s | grep GID" },
+	[CHECK_SMC] = { "smc", "smc loaded, a PNETID for each usable device",
+			"smcss -a: SMCR, and not TCP, for a connection" },
+	[CHECK_NCCL] = { "nccl", "ports and a GID index for NCCL",
+			 "NCCL_DEBUG=INFO rdma-nccl-env --exec all_reduce_perf: NET/IB, and these "
+			 "devices" },
+	[CHECK_PLUGIN] = { "plugin",
+			   "kubelet.sock and the socket of a device plugin in /" PLUGIN_SOCKETS,
+			   "kubectl get pods -A -o wide: the device plugin's pod of each node is "
+			   "Running" },
+	[CHECK_ALLOCATABLE] = { "allocatable",
+				"what the plugin's file has, or any number of a vendor's plugin",
+				"kubectl get node NODE -o jsonpath='{.status.allocatable}', for "
+				"each node" },
+};
+
+/* @format: what was seen, or why the check is skipped. */
+_printf_(5, 6) static int add(struct verify *v, enum check check, const char *target,
+			      enum result result, const char *format, ...)
+{
+	static const char *const words[] = { "PASS", "FAIL", "skipped" };
+	char is[512], between[192] = "";
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(is, sizeof(is), format, arguments);
+	va_end(arguments);
+	if (result != SKIPPED)
+		snprintf(between, sizeof(between),
+			 checks[check].between ? checks[check].between : "%s",
+			 checks[check].between ? target : v->traffic);
+	v->n[result]++;
+	return json_array_append_new(v->checks,
+				     json_pack("{s:s, s:s, s:o, s:o, s:s, s:o}", "result",
+					       words[result], "check", checks[check].name, "target",
+					       document_text(target), "is", document_text(is),
+					       "expected",
+					       result == SKIPPED ? "" : checks[check].expected,
+					       "between_nodes", document_text(between))) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* --- devices --- */
+
+static int check_usable(struct verify *v, const struct device *d)
+{
+	const char *pci = d->pci->address;
+
+	if (d->is_usable)
+		return add(v, CHECK_DEVICE, pci, PASS, "%s is usable",
+			   d->ibdev ? d->ibdev->name : d->ibdev_name);
+	return add(v, CHECK_DEVICE, pci, FAIL, "%s: %s%s%s", reason_code(d->reason),
+		   reason_meaning(d->reason), *d->detail ? ": " : "", d->detail);
+}
+
+/* As programs choose: 3 for an IPv4 address, 2 for a global IPv6 address, 1 for the link's own. */
+static int rank_gid(const struct gid *g)
+{
+	uint8_t gid[16];
+
+	if (!streq(g->type, GID_ROCE_V2) || !gid_parse(g->gid, gid))
+		return 0;
+	return !gid_is_routable(gid) ? 1 : gid_is_ipv4(gid) ? 3 : 2;
+}
+
+static const struct gid *find_gid(const struct device *d, const struct port *p)
+{
+	const struct gid *best = NULL;
+	int best_rank = d->needs_address ? 1 : 0;
+
+	for (size_t i = 0; i < p->n_gids; i++)
+		if (rank_gid(&p->gids[i]) > best_rank) {
+			best_rank = rank_gid(&p->gids[i]);
+			best = &p->gids[i];
+		}
+	return best;
+}
+
+static bool is_infiniband(const struct port *p)
+{
+	return streq(p->link_layer, "InfiniBand");
+}
+
+static void set_traffic(struct verify *v, const struct device *d)
+{
+	const struct ibdev *ib = d->ibdev;
+	const struct gid *g = ib->n_ports > 0 && !is_infiniband(&ib->ports[0])
+				      ? find_gid(d, &ib->ports[0])
+				      : NULL;
+	char index[32] = "";
+
+	if (g)
+		snprintf(index, sizeof(index), " -x %" PRIu32, g->index);
+	snprintf(v->traffic, sizeof(v->traffic),
+		 streq(ib->node_type, "RNIC")
+			 ? "rping -s; on the other node rping -c -a ADDRESS"
+			 : "ib_write_bw -d %s%s; on the other node the same with ADDRESS",
+		 ib->name, index);
+}
+
+static int check_nodes(struct verify *v, const struct device *d)
+{
+	const struct ibdev *ib = d->ibdev;
+	const char *pci = d->pci->address;
+
+	v->traffic[0] = '\0';
+	if (!ib)
+		return add(v, CHECK_NODES, pci, FAIL, "no RDMA device");
+	set_traffic(v, d);
+	return add(v, CHECK_NODES, pci, *ib->uverbs && v->node->has_rdma_cm ? PASS : FAIL,
+		   "%s%s%s%s", *ib->uverbs ? ib->uverbs : "no uverbs", *ib->umad ? " " : "",
+		   ib->umad, v->node->has_rdma_cm ? " rdma_cm" : ", no rdma_cm");
+}
+
+static int check_gid(struct verify *v, const struct device *d, const struct port *p)
+{
+	const struct gid *g = find_gid(d, p);
+
+	if (is_infiniband(p) || streq(d->ibdev->node_type, "RNIC"))
+		return 0; /* the LID, and the IP address, are what counts there */
+	if (!g && d->is_backup)
+		return add(v, CHECK_GID, d->ibdev->name, PASS, "of the active port of %s",
+			   d->bond->name);
+	if (!g)
+		return add(v, CHECK_GID, d->ibdev->name, FAIL, "no such GID");
+	return add(v, CHECK_GID, d->ibdev->name, PASS, "index %" PRIu32 ": %s", g->index, g->gid);
+}
+
+static int check_device(struct verify *v, const struct device *d)
+{
+	int r;
+
+	if (!d->is_handed_out && d->reason == REASON_NONE)
+		return 0; /* a PF whose VFs are handed out */
+	if (d->aside != REASON_NONE || !d->is_handed_out)
+		return add(v, CHECK_DEVICE, d->pci->address, SKIPPED, "%s",
+			   reason_meaning(d->aside != REASON_NONE ? d->aside : d->reason));
+	r = check_usable(v, d);
+	if (r < 0 || d->is_in_pod)
+		return r;
+	r = check_nodes(v, d);
+	if (r < 0 || !d->ibdev || d->ibdev->n_ports == 0)
+		return r;
+	return check_gid(v, d, &d->ibdev->ports[0]);
+}
+
+static int check_devices(struct verify *v)
+{
+	int r = 0;
+
+	/* Without a device the node is ready when each section has Expect=0. */
+	if (v->plan->n_devices == 0 && v->config->n_devices > 0 && v->plan->state == NODE_READY)
+		return add(v, CHECK_DEVICE, "node", SKIPPED, "no device matches, with Expect=0");
+	if (v->plan->n_devices == 0)
+		return add(v, CHECK_DEVICE, "node", FAIL, "no device matches");
+	for (size_t i = 0; i < v->plan->n_devices && r >= 0; i++)
+		r = check_device(v, &v->plan->devices[i]);
+	return r;
+}
+
+/* --- SMC-R --- */
+
+/* Why Enable=auto does nothing here; NULL: it has something to do. */
+static const char *why_no_smc(const struct verify *v)
+{
+	const struct plan *p = v->plan;
+
+	if (v->config->smc.enable != SMC_AUTO)
+		return NULL;
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (p->actions[i].step == STEP_SMC)
+			return NULL;
+	for (size_t i = 0; i < p->n_reasons; i++)
+		if (p->reasons[i].reason == REASON_SMC_ABSENT ||
+		    p->reasons[i].reason == REASON_SMC_IWARP)
+			return reason_meaning(p->reasons[i].reason);
+	return "[SMC] Enable=auto does nothing in this driver mode, or without a usable device";
+}
+
+static int check_smc(struct verify *v)
+{
+	const char *why_not = why_no_smc(v);
+	size_t n_usable = 0, n_named = 0;
+	bool is_good;
+
+	if (v->config->smc.enable == SMC_NO)
+		return add(v, CHECK_SMC, "node", SKIPPED, "[SMC] Enable=no");
+	for (size_t i = 0; i < v->plan->n_devices; i++) {
+		const struct device *d = &v->plan->devices[i];
+		bool is_named = false;
+
+		if (!d->is_usable || !d->is_handed_out || d->is_in_pod || !d->ibdev)
+			continue;
+		for (size_t k = 0; k < v->node->n_pnets; k++)
+			is_named = is_named || streq(v->node->pnets[k].ibdev, d->ibdev->name) ||
+				   (d->netdev && streq(v->node->pnets[k].netdev, d->netdev->name));
+		n_usable++;
+		n_named += is_named;
+	}
+	is_good = v->node->has_pnets && n_usable > 0 && n_named == n_usable;
+	if (!is_good && why_not)
+		return add(v, CHECK_SMC, "node", SKIPPED, "%s", why_not);
+	if (!v->node->has_pnets)
+		return add(v, CHECK_SMC, "node", FAIL, "the module smc is not loaded");
+	return add(v, CHECK_SMC, "node", is_good ? PASS : FAIL, "%zu of %zu devices have a PNETID",
+		   n_named, n_usable);
+}
+
+/* --- NCCL --- */
+
+static int check_nccl(struct verify *v)
+{
+	_cleanup_(nccl_done) struct nccl c = {};
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	r = nccl_choose(v->config, v->node, v->plan, &c);
+	if (r >= 0 && c.reason == REASON_NONE)
+		r = nccl_text(&c, false, false, &text);
+	if (r < 0)
+		return r;
+	for (char *p = text; p && *p; p++)
+		*p = *p == '\n' ? (char)(p[1] ? ' ' : '\0') : *p;
+	return add(v, CHECK_NCCL, "node", text ? PASS : SKIPPED, "%s",
+		   text ? text : reason_meaning(c.reason));
+}
+
+/* --- the kubelet --- */
+
+/* With Type=none and without a Resource= nobody has said that a device plugin should be here. */
+static bool is_plugin_expected(const struct verify *v)
+{
+	const struct config *c = v->config;
+
+	if (c->plugin.type != PLUGIN_NONE || !streq(c->plugin.resource, HCA_RESOURCE))
+		return true;
+	return ANY(d, c->devices, c->n_devices, *d->resource);
+}
+
+#define NO_PLUGIN_ASKED "[DevicePlugin] Type=none, and no Resource="
+
+static int check_sockets(struct verify *v)
+{
+	bool has_kubelet = false;
+	int r = observe_plugin_sockets(&v->os->fs, v->config, v->node, &has_kubelet);
+	const bool is_there = has_kubelet && v->node->n_plugin_sockets > 0;
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 && (r != -ENOENT || !v->os->fs.is_live))
+		return add(v, CHECK_PLUGIN, "kubelet", SKIPPED, "/" PLUGIN_SOCKETS ": %s",
+			   strerror(-r));
+	if (!is_there && !is_plugin_expected(v))
+		return add(v, CHECK_PLUGIN, "kubelet", SKIPPED, NO_PLUGIN_ASKED);
+	return add(v, CHECK_PLUGIN, "kubelet", is_there ? PASS : FAIL, "%s",
+		   !has_kubelet ? "no kubelet.sock: the kubelet does not run"
+		   : is_there   ? v->node->plugin_sockets
+				: "no socket of a plugin");
+}
+
+static size_t n_registered(const struct node *n, const char *resource)
+{
+	for (size_t i = 0; i < n->n_plugin_resources; i++)
+		if (streq(n->plugin_resources[i].name, resource))
+			return n->plugin_resources[i].n_devices;
+	return 0;
+}
+
+/* @n_devices: how many of them our plugin exposes now. */
+static int check_resource(struct verify *v, const char *resource, size_t n_devices)
+{
+	const size_t n = n_registered(v->node, resource);
+	const bool is_ours = v->config->plugin.type != PLUGIN_NONE;
+	const size_t expected = output_plugin_allocatable(v->config, n_devices);
+
+	if (n == 0 && !is_plugin_expected(v))
+		return add(v, CHECK_ALLOCATABLE, resource, SKIPPED, NO_PLUGIN_ASKED);
+	if (!is_ours)
+		return add(v, CHECK_ALLOCATABLE, resource, n > 0 ? PASS : FAIL, "%zu registered",
+			   n);
+	return add(v, CHECK_ALLOCATABLE, resource, n == expected ? PASS : FAIL,
+		   "%zu registered, and %zu in the plugin's file", n, expected);
+}
+
+static int check_allocatable(struct verify *v)
+{
+	_cleanup_(forecast_done) struct forecast f = {};
+	const bool is_ours = v->config->plugin.type != PLUGIN_NONE;
+	int r;
+
+	if (is_ours && !plugin_has_file(v->config->plugin.type))
+		return add(v, CHECK_ALLOCATABLE, "kubelet", SKIPPED,
+			   "a DRA driver has ResourceSlices");
+	r = forecast_make(v->config, v->plan, &f);
+	if (r < 0)
+		return r;
+	r = observe_plugin_resources(&v->os->fs, v->node);
+	if (r == -ENOMEM)
+		return r;
+	if (r == -ENOENT && !is_plugin_expected(v))
+		return add(v, CHECK_ALLOCATABLE, "kubelet", SKIPPED, NO_PLUGIN_ASKED);
+	if (r < 0)
+		return add(v, CHECK_ALLOCATABLE, "kubelet",
+			   r == -ENOENT && v->os->fs.is_live ? FAIL : SKIPPED,
+			   "/" PLUGIN_CHECKPOINT ": %s", strerror(-r));
+	/* Nothing is, or will be, exposed: what is registered is left from before. */
+	if (f.n_pools == 0 && is_ours)
+		return check_resource(v, v->config->plugin.resource, 0);
+	r = 0;
+	for (size_t i = 0; i < f.n_pools && r >= 0; i++)
+		r = check_resource(v, f.pools[i].resource, f.pools[i].n_now);
+	return r;
+}
+
+/* --- all of them --- */
+
+static int print_text(const struct verify *v, char **ret)
+{
+	_cleanup_(sheet_done) struct sheet s = {};
+
+	if (sheet_open(&s, 0, 0) < 0)
+		return -ENOMEM;
+	sheet_fill_list(&s, v->checks,
+			"[{?result=FAIL}FAIL|{?result=PASS}PASS|skip] {check} {target}: {is}"
+			"[{!result=PASS}; expected: {expected}]"
+			"[\n     between nodes: {between_nodes}]");
+	sheet_line(&s, "%d passed, %d failed, %d skipped", v->n[PASS], v->n[FAIL], v->n[SKIPPED]);
+	return sheet_close(&s, ret);
+}
+
+int verify(struct os *d, const struct config *c, bool is_json, char **ret)
+{
+	static int (*const all[])(struct verify *) = {
+		check_devices, check_smc, check_nccl, check_sockets, check_allocatable,
+	};
+	_cleanup_(memory_done) struct memory memory = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	struct verify v = { .os = d, .config = c, .node = &n, .plan = &p };
+	json_auto_t *list = json_array(), *document = NULL;
+	int r;
+
+	if (!list)
+		return -ENOMEM;
+	v.checks = list;
+	r = loop_plan(d, c, false, &n, &memory, &p);
+	for (size_t i = 0; i < ELEMENTSOF(all) && r >= 0; i++)
+		r = all[i](&v);
+	if (r >= 0 && is_json) {
+		document = json_pack("{s:O, s:i}", "checks", list, "failed", v.n[FAIL]);
+		r = document ? document_print(document, ret) : -ENOMEM;
+	} else if (r >= 0)
+		r = print_text(&v, ret);
+	return r < 0 ? r : v.n[FAIL] > 0;
+}

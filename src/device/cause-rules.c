@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cause-rules.h"
+
+#include "../model/in-use.h"
+
+#include <linux/if_link.h>
+
+#define CLASS_ETHERNET 0x0200
+
+/* The objects that a port depends on. All but the first two may be NULL. */
+struct cause_view {
+	const struct node *n;
+	const struct pci *pci;
+	const struct netdev *own, *pf, *representor;
+	const struct vf_info *info;
+	const struct port *port;
+};
+
+/* "pf0vf3", "c1pf0vf3": __devlink_port_phys_port_name_get() in net/devlink/port.c */
+static const struct netdev *find_representor(const struct node *n, const struct pci *vf)
+{
+	const struct pci *pf = node_pci(n, vf->physfn);
+	char name[IFNAME_LEN];
+
+	if (!pf || !streq(pf->eswitch, "switchdev"))
+		return NULL;
+	snprintf(name, sizeof(name), "vf%" PRIu32, vf->vf_index);
+	for (size_t i = 0; i < n->n_netdevs; i++) {
+		const char *of_vf = strstr(n->netdevs[i].port_name, "vf");
+
+		if (streq(n->netdevs[i].pci, pf->address) && of_vf && streq(of_vf, name))
+			return &n->netdevs[i];
+	}
+	return NULL;
+}
+
+enum lack {
+	LACK_UP,
+	LACK_ENABLED, /* its PF has it disabled */
+	LACK_MANAGER, /* of InfiniBand: the link is trained, and it is a subnet manager's turn */
+	LACK_CABLE,
+	LACK_CARRIER,
+};
+
+static bool lacks(const struct cause_view *v, const struct netdev *nd, enum lack what)
+{
+	switch (what) {
+	case LACK_UP:
+		return nd && !nd->is_up;
+	case LACK_ENABLED:
+		return v->info && v->info->link_state == IFLA_VF_LINK_STATE_DISABLE;
+	case LACK_MANAGER:
+		return v->port && streq(v->port->link_layer, "InfiniBand") &&
+		       (streq(v->port->state, "INIT") || streq(v->port->state, "ARMED"));
+	case LACK_CABLE:
+		return nd && streq(nd->link_state, LINK_NO_CABLE);
+	default:
+		return nd && !nd->has_carrier;
+	}
+}
+
+static const struct {
+	enum lack lack;
+	size_t netdev; /* place in struct cause_view of the netdev that is named */
+	const char *words, *advice;
+} causes[] = {
+	{ LACK_UP, offsetof(struct cause_view, own), "no link was asked for, %s is down",
+	  "It is brought up by the service; if it stays down look in \"journalctl -u "
+	  "rdma-provision\", and for what lowers it: a network manager (\"nmcli device\", "
+	  "\"networkctl\") or a script." },
+	{ LACK_UP, offsetof(struct cause_view, pf), "%s of its physical function is down",
+	  "A virtual function has a link only while its physical function is up: \"ip link set\" "
+	  "with the name and \"up\", and look for what lowers it." },
+	{ LACK_UP, offsetof(struct cause_view, representor), "its representor %s is down",
+	  "In switchdev mode a virtual function has a link while its representor is up: add it to "
+	  "the bridge of Open vSwitch, or \"ip link set\" with the name and \"up\"." },
+	{ LACK_ENABLED, offsetof(struct cause_view, pf),
+	  "%s keeps its link down (link-state disable)",
+	  "\"ip link set PF vf N state auto\", and look for what disables it." },
+	{ LACK_MANAGER, offsetof(struct cause_view, own),
+	  "it has a link, and no subnet manager makes it ACTIVE",
+	  "Start a subnet manager for this fabric (opensm, or that of a switch); \"sminfo\" tells "
+	  "whether one is reached from here." },
+	{ LACK_CABLE, offsetof(struct cause_view, pf), "%s of its physical function has no cable",
+	  NULL },
+	{ LACK_CABLE, offsetof(struct cause_view, own), "%s has no cable", NULL },
+	{ LACK_CARRIER, offsetof(struct cause_view, pf),
+	  "%s of its physical function has no carrier", NULL },
+	{ LACK_CARRIER, offsetof(struct cause_view, own), "%s has no carrier", NULL },
+};
+
+const char *cause_of_port(const struct node *n, const struct pci *pci, const struct netdev *nd,
+			  const struct port *port, char *detail, size_t size)
+{
+	const struct cause_view v = { n,
+				      pci,
+				      nd,
+				      pci->physfn[0] ? node_netdev_of(n, pci->physfn) : NULL,
+				      find_representor(n, pci),
+				      pci->physfn[0] ? node_vf_info(n, pci->physfn, pci->vf_index)
+						     : NULL,
+				      port };
+
+	for (size_t i = 0; i < ELEMENTSOF(causes); i++) {
+		const struct netdev *named;
+		const char *words;
+		size_t used = strlen(detail);
+
+		memcpy(&named, (const char *)&v + causes[i].netdev, sizeof(named));
+		if (!lacks(&v, named, causes[i].lack))
+			continue;
+		used += (size_t)snprintf(detail + used, size - used, "%s", used > 0 ? ": " : "");
+		if (used < size)
+			used += (size_t)snprintf(detail + used, size - used, causes[i].words,
+						 named ? named->name : "");
+		words = named && named->is_up ? named->link_state : "";
+		if (used < size && words[0] && !streq(words, LINK_NO_CABLE))
+			snprintf(detail + used, size - used, ": %s", words);
+		return causes[i].advice;
+	}
+	return NULL;
+}
+
+/* --- what stands behind a catch-all reason: each gives a name for its words, or NULL --- */
+
+static const char *unloaded_part(const struct node *n, const struct pci *pci)
+{
+	const struct rdma_part *part = rdma_part_of(pci->driver);
+	const struct module *m = part ? node_module(n, part->module) : NULL;
+
+	return m && !module_is_in_kernel(m) && !node_ibdev_of(n, pci->address) ? m->name : NULL;
+}
+
+/* The function's folder (is_away) shows it; in a tree the only sign is that namespaces exist. */
+static const char *namespace_of(const struct node *n, const struct pci *pci)
+{
+	const bool lacks_netdev = pci->class >> 8 == CLASS_ETHERNET && !pci_is_erdma(pci) &&
+				  !node_netdev_of(n, pci->address);
+	const bool lacks_ibdev =
+		n->netns_mode == NETNS_MODE_EXCLUSIVE && !node_ibdev_of(n, pci->address);
+
+	if (!pci->driver[0] || pci->health[0] || !(lacks_netdev || lacks_ibdev) ||
+	    !(pci->is_away || (n->now_usec == 0 && n->n_netnses > 0)))
+		return NULL;
+	return n->n_netnses == 1 ? n->netnses[0].name : "\"ip netns\" or \"lsns -t net\" shows";
+}
+
+/* A netdev is down after it was moved, and no VF has a link then. */
+static const char *namespace_of_pf(const struct node *n, const struct pci *pci)
+{
+	const struct pci *pf = pci->physfn[0] ? node_pci(n, pci->physfn) : NULL;
+
+	return pf ? namespace_of(n, pf) : NULL;
+}
+
+static const char *driver_of_vm(const struct node *n _unused_, const struct pci *pci)
+{
+	return in_use_is_vfio(pci) ? pci->driver : NULL;
+}
+
+static const char *driver_of_mlx5(const struct node *n _unused_, const struct pci *pci)
+{
+	return streq(pci->driver, "mlx5_core") ? "" : NULL;
+}
+
+static const char *vf_of_guest(const struct node *n _unused_, const struct pci *pci)
+{
+	return pci_is_vf(pci) ? "" : NULL;
+}
+
+static const char *driver_without_part(const struct node *n _unused_, const struct pci *pci)
+{
+	return rdma_part_of(pci->driver) ? NULL : pci->driver;
+}
+
+/* With RoCE an ibdev has the GID of the MAC as soon as its netdev is there:
+ * ib_cache_gid_set_default_gid() in drivers/infiniband/core/cache.c. */
+static const char *empty_table(const struct node *n, const struct pci *pci)
+{
+	const struct ibdev *ib = node_ibdev_of(n, pci->address);
+	const struct netdev *nd = node_netdev_of(n, pci->address);
+
+	return ib && nd && nd->is_up && !ANY(p, ib->ports, ib->n_ports, p->n_gids > 0) ? ib->name
+										       : NULL;
+}
+
+static const char *missing_file(const struct node *n, const struct pci *pci)
+{
+	return n->is_copy && !pci->has_config ? "sriov_totalvfs" : NULL;
+}
+
+/* A copy with none of a kind, of any function, was made without them. */
+static const char *missing_kind(const struct node *n, const struct pci *pci)
+{
+	if (!n->is_copy)
+		return NULL;
+	if (!pci->driver[0])
+		return ANY(f, n->pcis, n->n_pcis, f->driver[0]) ? NULL : "drivers";
+	return n->n_ibdevs == 0 ? "RDMA devices" : n->n_netdevs == 0 ? "network devices" : NULL;
+}
+
+static const char *missing_gids(const struct node *n, const struct pci *pci)
+{
+	const struct ibdev *ib = node_ibdev_of(n, pci->address);
+
+	return n->is_copy && ib && !ANY(p, ib->ports, ib->n_ports, p->n_gids > 0) ? "GIDs" : NULL;
+}
+
+static const char *missing_nodes(const struct node *n, const struct pci *pci _unused_)
+{
+	return n->is_copy && !ANY(ib, n->ibdevs, n->n_ibdevs, ib->uverbs[0]) ? "character devices"
+									     : NULL;
+}
+
+static const char *missing_addresses(const struct node *n, const struct pci *pci _unused_)
+{
+	return n->is_copy && n->n_addresses == 0 ? "addresses" : NULL;
+}
+
+static const char *missing_modules(const struct node *n, const struct pci *pci _unused_)
+{
+	return n->is_copy ? "which modules there are" : NULL;
+}
+
+/* Evidence for each reason, the cheapest first. */
+static const struct {
+	enum reason of, reason;
+	const char *(*seen)(const struct node *n, const struct pci *pci); /* NULL: always */
+	const char *words, *advice; /* NULL: the detail stays; the reason has the words */
+} evidence[] = {
+	{ REASON_PF_SICK, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
+	{ REASON_PF_SICK, REASON_NOT_RECORDED, missing_kind, "%s", NULL },
+	{ REASON_PF_SICK, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of_pf,
+	  "of its physical function, network namespaces: %s", NULL },
+	{ REASON_NO_IBDEV, REASON_NO_IBDEV, driver_of_vm, "it is bound to %s",
+	  "Leave the function out of Match=, or bind it to its own driver." },
+	{ REASON_NO_IBDEV, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
+	{ REASON_NO_IBDEV, REASON_NOT_RECORDED, missing_kind, "%s", NULL },
+	{ REASON_NO_IBDEV, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_NO_IBDEV, REASON_NO_IBDEV, driver_without_part,
+	  "no RDMA part of the driver %s is known",
+	  "Leave the function out of Match=, unless a software RDMA device (rdma_rxe, siw) is made "
+	  "on its network device." },
+	{ REASON_NO_GID, REASON_NOT_RECORDED, missing_kind, "%s", NULL },
+	{ REASON_NO_GID, REASON_NOT_RECORDED, missing_gids, "%s", NULL },
+	{ REASON_NO_UVERBS, REASON_NOT_RECORDED, missing_nodes, "%s", NULL },
+	{ REASON_NO_ADDRESS, REASON_NOT_RECORDED, missing_addresses, "%s", NULL },
+	{ REASON_NO_DRIVER, REASON_NOT_RECORDED, missing_kind, "%s", NULL },
+	{ REASON_MODULE_MISSING, REASON_NOT_RECORDED, missing_modules, "%s", NULL },
+	{ REASON_NO_GID, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_NO_GID, REASON_NO_GID, empty_table, "the GID table of %s is empty",
+	  "RoCE may be switched off: see \"devlink dev param show pci/ADDRESS name enable_roce\". "
+	  "If it is false, set it to true and run \"devlink dev reload\"." },
+	{ REASON_ZERO_GUID, REASON_ZERO_GUID, vf_of_guest, NULL, NULL },
+	{ REASON_ZERO_GUID, REASON_ZERO_GUID, NULL, NULL,
+	  "The GUID of a physical function is that of the card: compare it with what the vendor's "
+	  "tool shows (mlx5: \"mstflint -d ADDRESS query\"), and set it there." },
+	{ REASON_NO_SRIOV, REASON_NOT_RECORDED, missing_file, "%s", NULL },
+	{ REASON_NO_SRIOV, REASON_NO_SRIOV, vf_of_guest, NULL,
+	  "It is a virtual function itself, of a card of the host: use "
+	  "VirtualFunctions=exclusive." },
+	{ REASON_NO_SRIOV, REASON_NO_SRIOV, driver_of_mlx5, NULL,
+	  "Enable SR-IOV in the card's firmware (mstconfig SRIOV_EN=1 and NUM_OF_VFS) and in the "
+	  "BIOS, then power cycle; if neither is possible, use VirtualFunctions=exclusive." },
+};
+
+enum reason cause_of_reason(const struct node *n, const struct pci *pci, enum reason of,
+			    char *detail, size_t size, const char **ret_advice)
+{
+	for (size_t i = 0; i < ELEMENTSOF(evidence); i++) {
+		const char *name = !evidence[i].seen ? "" : evidence[i].seen(n, pci);
+
+		if (evidence[i].of != of || !name)
+			continue;
+		if (evidence[i].words)
+			snprintf(detail, size, evidence[i].words, name);
+		if (evidence[i].advice)
+			*ret_advice = evidence[i].advice;
+		return evidence[i].reason;
+	}
+	return of;
+}

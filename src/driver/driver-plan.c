@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Driver: which modules have to be loaded, and in which mode. The modes are defined in
+ * module-options.h; option-plan.h says whose options count. A stack is reported and never changed.
+ */
+#include "../guard/in-use-plan.h"
+#include "../model/module-options.h"
+#include "../model/plan.h"
+#include "../step/identity-rules.h"
+#include "../step/steps.h"
+#include "option-plan.h"
+#include "stack-rules.h"
+
+#define NODEPORT_FIRST 30000 /* --service-node-port-range of kube-apiserver */
+#define NODEPORT_LAST  32767
+#define RXE_MODULE     "rdma_rxe"
+
+static uint32_t to_port(const char *value)
+{
+	unsigned long port;
+	char *end;
+
+	errno = 0;
+	port = strtoul(value, &end, 0);
+	return errno == 0 && end != value && !*end && port <= UINT16_MAX ? (uint32_t)port : 0;
+}
+
+/*
+ * In compat mode eRDMA takes 16 TCP ports in every network namespace, from this base on: when a
+ * port is taken the module is not loaded (EADDRINUSE), which is not predicted: no namespace shows
+ * the ports of another. Built with MAD it takes UDP 4791 of the first namespace as well. Source:
+ * erdma_port_init() and sw_net_init() in erdma_compat.c of the out-of-tree driver. 0: the driver
+ * does not show it.
+ */
+static uint32_t base_in_force(const struct node *n)
+{
+	const struct parameter *p = module_parameter(node_module(n, ERDMA_MODULE), ERDMA_PORTS);
+
+	return p ? to_port(p->value) : 0;
+}
+
+/*
+ * The first port that the driver takes when it is loaded now: the wanted one, else that of
+ * modprobe.d, else the driver's default. With @in_force: the one that a loaded driver shows.
+ */
+static uint32_t ports_base(const struct node *n, const struct module_options *w, bool in_force)
+{
+	const char *value = module_options_value(w, ERDMA_MODULE, ERDMA_PORTS);
+	uint32_t base = value ? to_port(value) : 0;
+
+	if (in_force && base_in_force(n) > 0)
+		return base_in_force(n);
+
+	for (size_t i = 0; !value && i < n->n_options; i++) {
+		const struct option *o = &n->options[i];
+
+		if (o->source != OPTION_LOAD && streq(o->module, ERDMA_MODULE) &&
+		    streq(o->name, ERDMA_PORTS) && to_port(o->value) > 0)
+			base = to_port(o->value); /* the last wins */
+	}
+	return base > 0 ? base : ERDMA_PORTS_BASE;
+}
+
+/* Hints that the range overlaps NodePorts, unless ReservePortsBase= is set. 0 or -ENOMEM. */
+static int ports_hint_nodeport(const struct config *c, struct plan *p, uint32_t base)
+{
+	const uint32_t last = base + ERDMA_N_PORTS - 1;
+
+	/* An administrator who set the base knows it, and may keep Services off these ports. */
+	if (c->driver.reserve_ports_base > 0 || base > NODEPORT_LAST || last < NODEPORT_FIRST)
+		return 0;
+	return plan_add_hint(p, REASON_PORTS_NODEPORT, ERDMA_MODULE, "%" PRIu32 " to %" PRIu32,
+			     base, last);
+}
+
+/*
+ * Is the driver built with MAD? That cannot be read before it is loaded. Its build turns MAD on by
+ * itself where OFED is installed (configure-dkms.sh), and an ibdev of a build with MAD has a umad
+ * device.
+ */
+static bool is_mad_build(const struct node *n)
+{
+	char evidence[256];
+
+	if (stack_of(n, CORE_MODULE, evidence, sizeof(evidence)) == STACK_OFED)
+		return true;
+	return ANY(pci, n->pcis, n->n_pcis,
+		   streq(pci->driver, ERDMA_MODULE) && node_ibdev_of(n, pci->address) &&
+			   node_ibdev_of(n, pci->address)->umad[0]);
+}
+
+/* Hints at rdma_rxe before a driver that looks built with MAD is loaded in compat mode. */
+static int ports_hint_roce(const struct node *n, struct plan *p)
+{
+	const struct module *rxe = node_module(n, RXE_MODULE);
+
+	if (!module_is_in_kernel(rxe) || !is_mad_build(n))
+		return 0;
+	return plan_add_hint(p, REASON_ROCE_PORT_BUSY, ERDMA_MODULE, RXE_MODULE " is loaded");
+}
+
+static bool is_planned(const struct plan *p, enum verb verb, const char *target)
+{
+	return ANY(a, p->actions, p->n_actions, a->verb == verb && streq(a->target, target));
+}
+
+/* Finds the reason why a module that is not loaded cannot be loaded, and its class. */
+static enum reason find_obstacle(const struct node *n, const char *name, enum class *ret_class)
+{
+	const struct module *m = node_module(n, name);
+
+	if (m->state == MODULE_MISSING) {
+		*ret_class = n->is_dkms_building ? CLASS_WAITING : CLASS_IMPOSSIBLE;
+		return n->is_dkms_building ? REASON_DKMS_BUILDING : REASON_MODULE_MISSING;
+	}
+	*ret_class = CLASS_REFUSED;
+	if (m->state == MODULE_BLACKLISTED)
+		return REASON_MODULE_BLACKLISTED;
+	if (node_forbids(n, name)) /* the kernel's own: -EPERM for everybody */
+		return REASON_MODULE_FORBIDDEN;
+	*ret_class = CLASS_CHANGE;
+	return REASON_NONE;
+}
+
+static void set_class(struct action *a, enum class class, enum reason reason)
+{
+	a->class = class;
+	a->reason = reason;
+}
+
+static void forbid(const struct node *n, struct plan *p, struct action *a)
+{
+	set_class(a, CLASS_REFUSED, REASON_MODULE_FORBIDDEN);
+	a->detail = plan_text(p, "module_blacklist=%.200s", n->cmdline_blacklist);
+	a->advice = plan_text(
+		p, "Remove %.64s from module_blacklist= on the kernel command line and reboot.",
+		a->target);
+}
+
+static struct action *add_load(const struct node *n, struct plan *p, const char *name,
+			       enum step step)
+{
+	enum class class;
+	enum reason reason = find_obstacle(n, name, &class);
+	struct action *a = plan_add_reason(p, step, VERB_LOAD_MODULE, class, name, reason);
+
+	if (a && reason == REASON_MODULE_FORBIDDEN)
+		forbid(n, p, a);
+	return a;
+}
+
+int plan_want_module(const struct node *n, struct plan *p, const char *name, enum step step)
+{
+	const struct module *m = node_module(n, name);
+
+	if (!m || module_is_in_kernel(m) || is_planned(p, VERB_LOAD_MODULE, name))
+		return 0; /* !m: a tree does not describe it */
+	return add_load(n, p, name, step) ? 0 : -ENOMEM;
+}
+
+/* --- eRDMA: the mode is a parameter of its driver --- */
+
+/* The options that eRDMA's driver gets, and those that it lacks. */
+struct erdma {
+	const struct module *module;    /* NULL: not looked at, or there is none */
+	char from[48], to[48];          /* options as text: those in force, those that are wanted */
+	const char *missing;            /* a parameter that the file on disk does not have */
+	const struct parameter *misfit; /* a parameter whose type cannot have the value */
+	bool is_right;                  /* what is in force is what is wanted */
+	bool is_compat;
+};
+
+/* A driver without the parameter, as the kernel's own, has standard mode alone. */
+static bool is_without(const struct module_option *o)
+{
+	return streq(o->name, ERDMA_COMPAT) && module_options_is_same("bool", o->value, "N");
+}
+
+static bool is_type_fit(const struct module_option *o, const char *type)
+{
+	return streq(o->name, ERDMA_COMPAT) == streq(type, "bool");
+}
+
+static void add_option(char *text, size_t size, const char *name, const char *value)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "%s%s=%s", used > 0 ? " " : "", name, value);
+}
+
+static void look_at_option(const struct module_option *o, struct erdma *e)
+{
+	const struct module *m = e->module;
+	const struct parameter *p = module_parameter(m, o->name);
+	const bool is_in_file = p && p->type[0], is_in_force = p && p->value[0];
+	/* An unreadable module file shows nothing: the values in force do, after loading. */
+	const bool is_lacking =
+		m && (m->state == MODULE_BUILTIN ? !is_in_force : m->has_info && !is_in_file);
+
+	if (is_in_force)
+		add_option(e->from, sizeof(e->from), o->name, p->value);
+	if (is_in_force ? !module_options_is_same(p->type, p->value, o->value) : !is_without(o))
+		e->is_right = false;
+
+	if (is_lacking && !is_without(o) && !e->missing)
+		e->missing = o->name;
+	if (is_in_file && !is_type_fit(o, p->type) && !e->misfit)
+		e->misfit = p;
+	if (!is_lacking || !is_without(o))
+		add_option(e->to, sizeof(e->to), o->name, o->value);
+}
+
+static struct erdma look_at_erdma(const struct node *n, const struct module_options *w)
+{
+	struct erdma e = { .module = node_module(n, ERDMA_MODULE) };
+	const char *compat = module_options_value(w, ERDMA_MODULE, ERDMA_COMPAT);
+
+	e.is_right = module_is_in_kernel(e.module);
+	e.is_compat = compat && module_options_is_same("bool", compat, "Y");
+	for (size_t i = 0; i < w->n_options; i++)
+		if (streq(w->options[i].module, ERDMA_MODULE))
+			look_at_option(&w->options[i], &e);
+	return e;
+}
+
+/* Can the file be loaded after the unloading, in the new mode or in the one before? */
+static bool is_way_back(const struct node *n, const struct module *m)
+{
+	return m->has_info && module_is_built_for(m, n->kernel);
+}
+
+/* Sets class and reason by the first obstacle to this mode that is to be dealt with. */
+static void judge_erdma(const struct memory *memory, const struct erdma *e, struct plan *p,
+			struct action *a)
+{
+	const struct node *n = p->graph.n;
+	char users[ACTION_TEXT_LEN];
+	const bool is_loaded = e->module->state == MODULE_LOADED;
+
+	if (e->missing && n->is_dkms_building) {
+		set_class(a, CLASS_WAITING, REASON_DKMS_BUILDING);
+	} else if (e->missing) {
+		set_class(a, CLASS_IMPOSSIBLE, REASON_PARAMETER_MISSING);
+		a->detail =
+			plan_text(p, "%.160s has no parameter %.64s",
+				  e->module->path[0] ? e->module->path : ERDMA_MODULE, e->missing);
+		if (streq(e->missing, ERDMA_PORTS)) /* the driver has the mode itself */
+			a->advice =
+				"Remove ReservePortsBase= from [Driver], or update the vendor's "
+				"driver to one that has the parameter.";
+	} else if (e->misfit) {
+		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_PARAMETER);
+		a->detail = plan_text(p, "%s is of type %s", e->misfit->name, e->misfit->type);
+		a->advice = plan_text(
+			p,
+			"\"modinfo " ERDMA_MODULE "\" shows it: this is no driver that is known "
+			"here, where %s is %s. Install the vendor's driver for the running "
+			"kernel, or set [Driver] Mode=keep.",
+			e->misfit->name,
+			streq(e->misfit->name, ERDMA_COMPAT) ? "of type bool" : "a number");
+	} else if (e->module->state == MODULE_BUILTIN) {
+		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_BUILTIN);
+		a->advice = plan_text(p,
+				      "Set on the kernel command line, each with \"" ERDMA_MODULE
+				      ".\" before it: %s; then reboot.",
+				      e->to);
+	} else if (is_loaded && !e->module->path[0]) { /* it would be gone for good */
+		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_MISSING);
+	} else if (is_loaded && n->is_dkms_building && !is_way_back(n, e->module)) {
+		set_class(a, CLASS_WAITING, REASON_DKMS_BUILDING);
+	} else if (is_loaded && !e->module->has_info) {
+		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_UNREADABLE);
+		a->detail = action_text(&p->texts, e->module->path);
+	} else if (is_loaded && !module_is_built_for(e->module, n->kernel)) {
+		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_VERMAGIC);
+		a->detail = plan_text(p, "%.160s is built for %.*s", e->module->path,
+				      (int)strcspn(e->module->vermagic, " "), e->module->vermagic);
+	} else if (is_loaded && e->module->is_blacklisted) {
+		set_class(a, CLASS_REFUSED, REASON_MODULE_BLACKLISTED);
+	} else if (is_loaded && node_forbids(n, ERDMA_MODULE)) {
+		forbid(n, p, a);
+	} else if (is_loaded &&
+		   in_use_of_driver(&p->graph, memory, ERDMA_MODULE, users, sizeof(users))) {
+		a->detail = action_text(&p->texts, users);
+		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_IN_USE);
+	}
+}
+
+static int plan_erdma(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p, const struct module_options *w)
+{
+	const struct erdma e = look_at_erdma(n, w);
+	struct action *a = NULL;
+	int r = 0;
+
+	if (!e.is_right) {
+		a = module_is_in_kernel(e.module) ? plan_add(p, STEP_DRIVER, VERB_RELOAD_MODULE,
+							     CLASS_CHANGE, ERDMA_MODULE)
+						  : add_load(n, p, ERDMA_MODULE, STEP_DRIVER);
+		if (!a)
+			return -ENOMEM;
+		COPY(a->text.from, e.from);
+		COPY(a->text.to, e.to);
+		/* A driver that cannot be loaded is not judged further, but its mode is wanted. */
+		if (a->class == CLASS_CHANGE)
+			judge_erdma(memory, &e, p, a);
+	}
+
+	if (e.is_compat && !e.missing)
+		r = ports_hint_nodeport(c, p, ports_base(n, w, e.is_right));
+	if (r >= 0 && e.is_compat && a && a->class == CLASS_CHANGE)
+		r = ports_hint_roce(n, p);
+	return r;
+}
+
+/* A function that was bound to another driver on purpose gets no mode. */
+static bool is_driven_by_erdma(const struct pci *pci)
+{
+	return pci_is_erdma(pci) && (!pci->driver[0] || streq(pci->driver, ERDMA_MODULE));
+}
+
+static int hint_kept(const struct config *c, const struct node *n, struct plan *p)
+{
+	const enum driver_mode alone = node_driver_mode_alone(c, n);
+
+	return node_driver_mode(c, n) == alone
+		       ? 0
+		       : plan_add_hint(p, REASON_DRIVER_MODE_KEPT, ERDMA_MODULE,
+				       "it is loaded with compat_mode=%c; Mode=auto is %s here, "
+				       "compat_mode=%c",
+				       module_options_is_compat(n) ? 'Y' : 'N',
+				       driver_mode_name(alone),
+				       module_options_is_compat(n) ? 'N' : 'Y');
+}
+
+static int hint_smc(const struct node *n, struct plan *p)
+{
+	return module_is_in_kernel(node_module(n, SMC_MODULE))
+		       ? plan_add_hint(p, REASON_SMC_WITH_OFED, SMC_MODULE, NULL)
+		       : 0;
+}
+
+/* Reports the stack of each driver once, however many functions it has. */
+static int hint_stack(const struct node *n, struct plan *p, const struct pci *pci)
+{
+	const char *driver = pci->driver[0] ? pci->driver : pci->module;
+	char evidence[256];
+
+	for (size_t i = 0; i < p->n_reasons; i++)
+		if (p->reasons[i].reason == REASON_NOT_OFED && streq(p->reasons[i].target, driver))
+			return 0;
+
+	switch (stack_of(n, driver, evidence, sizeof(evidence))) {
+	case STACK_KERNEL:
+	case STACK_VENDOR:
+		return plan_add_hint(p, REASON_NOT_OFED, driver, "%s", evidence);
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Plans what the managed devices of each family ask for, which is nothing with keep. Return: 1 when
+ * a device asks for nvidia_peermem, else 0, or -ENOMEM.
+ */
+static int plan_mode(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p)
+{
+	const enum driver_mode mode = node_driver_mode(c, n);
+	const struct duty *erdma = mode_duty(mode, FAMILY_ERDMA);
+	bool has_erdma = false, wants_peermem = false;
+	struct module_options wanted;
+	int r = 0;
+
+	module_options_wanted(c, mode, &wanted);
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct pci *pci = p->devices[i].pci;
+		const struct duty *duty = mode_duty(mode, mode_family(pci));
+
+		has_erdma |= is_driven_by_erdma(pci);
+		wants_peermem |= duty->wants_peermem;
+		/* A NIC without an RDMA device has no RDMA stack to report. */
+		if (duty->wants_ofed && !p->devices[i].is_vf && p->devices[i].ibdev)
+			r = hint_stack(n, p, pci);
+		if (r < 0)
+			return r;
+	}
+
+	if (has_erdma && erdma->sets_options)
+		r = plan_erdma(c, n, memory, p, &wanted);
+	if (r >= 0 && has_erdma)
+		r = hint_kept(c, n, p);
+	if (r < 0)
+		return r;
+	if (has_erdma && erdma->refuses_smc)
+		r = hint_smc(n, p);
+	if (r < 0)
+		return r;
+	r = plan_options(n, p, &wanted, has_erdma && erdma->refuses_smc);
+	return r < 0 ? r : wants_peermem;
+}
+
+/* The driver of a function that has none, or its part for RDMA; eRDMA's comes with its mode. */
+static int want_driver(const struct config *c, const struct node *n, struct plan *p,
+		       const struct device *d)
+{
+	const struct rdma_part *part = rdma_part_of(d->pci->driver);
+
+	if (part && !d->ibdev)
+		return plan_want_module(n, p, part->module, STEP_DRIVER);
+	if (d->pci->driver[0] || (c->driver.mode != DRIVER_MODE_KEEP && pci_is_erdma(d->pci)))
+		return 0;
+	if (d->pci->module[0])
+		return plan_want_module(n, p, d->pci->module, STEP_DRIVER);
+	if (!n->is_dkms_building) /* the module that is built may claim the function */
+		return 0;
+	return plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, d->pci->address,
+			     REASON_DKMS_BUILDING, NULL);
+}
+
+/* Is there a VF, or is one to be made, that has yet to get its GUIDs? */
+static bool is_awaiting_guids(const struct node *n, const struct device *pf)
+{
+	if (pf->wanted_vfs != pf->pci->num_vfs)
+		return true;
+	for (uint32_t i = 0; i < pf->pci->num_vfs; i++) {
+		const struct pci *vf = node_vf(n, pf->pci->address, i);
+		const struct ibdev *ib = vf ? node_ibdev_of(n, vf->address) : NULL;
+
+		if (vf && (!vf->driver[0] || (ib && guid_is_zero(ib->node_guid))))
+			return true;
+	}
+	return false;
+}
+
+static int want_ipoib(const struct node *n, struct plan *p, const struct device *d)
+{
+	if (d->is_vf || !identity_lacks_ipoib(n, d) || !is_awaiting_guids(n, d))
+		return 0;
+	return plan_want_module(n, p, IPOIB_MODULE, STEP_DRIVER);
+}
+
+/*
+ * nvidia_peermem, with which GPUs register their memory for RDMA. Best effort: a failure is
+ * reported and changes no state, for NCCL has dmabuf. It is tried late, when nvidia, ib_core and an
+ * RDMA device are there, and again when a GPU or an RDMA device appears: their numbers are part of
+ * the action, so that it is another one then. @is_wanted: what NvidiaPeermem=auto means here.
+ */
+static int plan_peermem(const struct config *c, const struct node *n, struct plan *p,
+			bool is_wanted)
+{
+	const struct module *m = node_module(n, PEERMEM_MODULE);
+	const bool is_asked = c->driver.peermem == PEERMEM_YES;
+	const size_t n_gpus = node_count_gpus(n);
+	struct action *a;
+
+	if (c->driver.peermem == PEERMEM_NO || (!is_asked && (!is_wanted || n_gpus == 0)) ||
+	    module_is_in_kernel(m))
+		return 0;
+	if (!m || m->state == MODULE_MISSING || m->state == MODULE_BLACKLISTED) {
+		if (!is_asked) /* it is optional, and not installed */
+			return 0;
+		return plan_add_hint(p, REASON_PEERMEM_FAILED, PEERMEM_MODULE, "%s",
+				     m && m->state == MODULE_BLACKLISTED ? "it is blacklisted"
+									 : "it is not installed");
+	}
+	if (!module_is_in_kernel(node_module(n, NVIDIA_MODULE)) ||
+	    !module_is_in_kernel(node_module(n, CORE_MODULE)) || n->n_ibdevs == 0)
+		return 0;
+
+	a = plan_add(p, STEP_DRIVER, VERB_LOAD_MODULE, CLASS_CHANGE, PEERMEM_MODULE);
+	if (!a)
+		return -ENOMEM;
+	snprintf(a->text.to, sizeof(a->text.to), "for %zu GPUs, %zu RDMA devices", n_gpus,
+		 n->n_ibdevs);
+	return 0;
+}
+
+int plan_driver(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p)
+{
+	static const char *const always[] = { "ib_uverbs", "rdma_ucm", "ib_umad" };
+	int r = 0, wants_peermem;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		r = want_driver(c, n, p, &p->devices[i]);
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		r = want_ipoib(n, p, &p->devices[i]);
+	if (r < 0)
+		return r;
+
+	wants_peermem = plan_mode(c, n, memory, p);
+	if (wants_peermem < 0 || p->n_devices == 0)
+		return MIN(wants_peermem, 0);
+
+	for (size_t i = 0; i < ELEMENTSOF(always) && r >= 0; i++)
+		r = plan_want_module(n, p, always[i], STEP_DRIVER);
+	return r < 0 ? r : plan_peermem(c, n, p, wants_peermem > 0);
+}

@@ -1,0 +1,741 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "needs-rules.h"
+
+#include "../model/ip.h"
+#include "../step/steps.h"
+
+#include <arpa/inet.h>
+#include <linux/rtnetlink.h>
+
+#define TUNNELS_MAX 4 /* one in another */
+
+/* include/net/if_inet6.h */
+#define IF_RS_SENT 0x10
+#define IF_RA_RCVD 0x20
+
+enum leads {
+	LEADS_NONE,     /* no way, this host itself, or an end that nobody knows */
+	LEADS_HARDWARE, /* known, and none of ours */
+	LEADS_FUNCTIONS,
+};
+
+struct search {
+	const struct config *c;
+	const struct node *n;
+	const struct memory *memory;
+	struct plan *p;
+	bool has_erdma;      /* an RDMA device has the netdev of another function */
+	bool is_ipv4_known;  /* a default destination of IPv4, or the kubelet's address */
+	bool has_default[2]; /* of IPv4 and IPv6: main has a way for the default destination */
+	bool is_end_unknown; /* the default destination or an API server leads to one */
+	bool is_young;       /* addresses, routes and PFs' netdevs changed within YOUNG_USEC */
+};
+
+/* Evidence that leads to a function. */
+struct evidence {
+	enum need_why why;
+	const char *of, *netdev, *words;
+	bool is_kept;
+};
+
+/* --- functions --- */
+
+static void add_words(struct need *k, const char *words)
+{
+	const size_t used = strlen(k->words);
+
+	if (strstr(k->words, words))
+		return;
+	if (used + strlen(words) + sizeof("; ...") < sizeof(k->words))
+		snprintf(k->words + used, sizeof(k->words) - used, "%s%s", used > 0 ? "; " : "",
+			 words);
+}
+
+/* merge_needs() makes one of all that is of one function. */
+static int add_need(struct search *s, const char *pci, const struct evidence *e, bool is_by_vf)
+{
+	struct need *k = APPEND(s->p->needs, s->p->n_needs);
+
+	if (!k)
+		return -ENOMEM;
+	*k = (struct need){ .why = e->why, .is_by_vf = is_by_vf, .is_kept = e->is_kept };
+	COPY(k->pci, pci);
+	COPY(k->netdev, e->netdev);
+	COPY(k->of, e->of);
+	COPY(k->words, e->words);
+	return 0;
+}
+
+/* A PF whose VF is needed is listed as well. */
+static int add_function(struct search *s, const char *address, const struct evidence *e)
+{
+	const struct pci *pci = node_pci(s->n, address);
+	int r = pci ? add_need(s, address, e, false) : 0;
+
+	return r >= 0 && pci && pci->physfn[0] ? add_need(s, pci->physfn, e, true) : r;
+}
+
+static int add_netdev(struct search *s, const struct netdev *nd, const struct evidence *e,
+		      enum leads *ret)
+{
+	const char *pci = graph_function(nd);
+	int r = 0;
+
+	if (pci[0]) {
+		*ret = LEADS_FUNCTIONS;
+		r = add_function(s, pci, e);
+	} else if (nd->has_device) {
+		*ret = MAX(*ret, LEADS_HARDWARE);
+	}
+	/* eRDMA: the RDMA device of this netdev is another function. */
+	for (size_t i = 0; s->has_erdma && i < s->n->n_ibdevs && r >= 0; i++)
+		if (s->n->ibdevs[i].pci[0] && streq(s->n->ibdevs[i].netdev, nd->name))
+			r = add_function(s, s->n->ibdevs[i].pci, e);
+	return r;
+}
+
+/* All functions at and below a netdev. */
+static int add_root(struct search *s, const struct netdev *root, const struct evidence *e,
+		    enum leads *ret)
+{
+	const struct netdev *nd;
+	int r = add_netdev(s, root, e, ret);
+
+	for (size_t i = 0; r >= 0 && (nd = graph_below(&s->p->graph, root, &i));)
+		if (nd->netns == 0)
+			r = add_netdev(s, nd, e, ret);
+	if (e->why != NEED_UNKNOWN && e->why != NEED_WAITING)
+		s->p->has_needs |= *ret != LEADS_NONE;
+	return r;
+}
+
+/* --- NodeNIC= --- */
+
+static int add_named(struct search *s, const char *match)
+{
+	const struct evidence e = { .why = NEED_WORD,
+				    .of = "NodeNIC",
+				    .netdev = "",
+				    .words = "[Service] NodeNIC= names it" };
+	int r = 0;
+
+	for (size_t i = 0; i < s->n->n_pcis && r >= 0; i++)
+		if (!s->n->pcis[i].physfn[0] &&
+		    plan_is_match(match, s->n, s->memory, &s->n->pcis[i]))
+			r = add_function(s, s->n->pcis[i].address, &e);
+	return r;
+}
+
+/* --- the kubelet's address --- */
+
+/* Return: 1 when a netdev here has the address, 0, or -ENOMEM. */
+static int add_owner(struct search *s, int family, const uint8_t bytes[static 16], const char *how)
+{
+	const size_t size = ip_bits(family) / 8;
+	enum leads leads = LEADS_NONE;
+
+	for (size_t i = 0; i < s->n->n_addresses && !ip_is_loopback(family, bytes); i++) {
+		const struct address *a = &s->n->addresses[i];
+		const struct netdev *nd = node_netdev(s->n, a->ifindex);
+		char address[INET6_ADDRSTRLEN], words[160];
+		const struct evidence e = { NEED_ADDRESS, "address", nd ? nd->name : "", words,
+					    true };
+
+		if (!nd || a->family != family || memcmp(a->local, bytes, size) != 0)
+			continue;
+		ip_format(family, bytes, UINT32_MAX, address, sizeof(address));
+		snprintf(words, sizeof(words), "the kubelet's address %s%s is on %s", address, how,
+			 nd->name);
+		if (add_root(s, nd, &e, &leads) < 0)
+			return -ENOMEM;
+		s->is_ipv4_known |= leads != LEADS_NONE;
+		return 1;
+	}
+	return 0;
+}
+
+static int add_address(struct search *s, const char *text, const char *how)
+{
+	uint8_t bytes[16];
+	int family;
+
+	/* 0.0.0.0 and :: only choose the family. */
+	if (!ip_parse(text, &family, bytes) || is_zero(bytes))
+		return 0;
+	return add_owner(s, family, bytes, how);
+}
+
+/* "10.0.0.2,fd00::2". Return: as add_owner(). */
+static int add_node_ips(struct search *s, const char *list)
+{
+	int found = 0;
+
+	while (*list) {
+		const size_t len = strcspn(list, ", ");
+		char word[INET6_ADDRSTRLEN];
+		int r = 0;
+
+		if (len > 0 && len < sizeof(word)) {
+			snprintf(word, sizeof(word), "%.*s", (int)len, list);
+			r = add_address(s, word, " (--node-ip)");
+		}
+		if (r < 0)
+			return r;
+		found |= r;
+		list += len;
+		list += strspn(list, ", ");
+	}
+	return found;
+}
+
+static int add_flannel(struct search *s)
+{
+	const struct netdev *nd = node_netdev_named(s->n, s->n->kubelet.flannel_iface);
+	enum leads leads = LEADS_NONE;
+	char words[96];
+	const struct evidence e = { NEED_ADDRESS, "address", nd ? nd->name : "", words, true };
+	int r;
+
+	if (!nd)
+		return 0;
+	snprintf(words, sizeof(words), "flannel-iface names %s", nd->name);
+	r = add_root(s, nd, &e, &leads);
+	s->is_ipv4_known |= leads != LEADS_NONE;
+	return r < 0 ? r : 1;
+}
+
+static int add_of_hosts(struct search *s, const char *name, int family)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->n->n_hosts && r == 0; i++) {
+		const struct host *h = &s->n->hosts[i];
+		char how[64];
+
+		snprintf(how, sizeof(how), " (/etc/hosts:%" PRIu32 ")", h->line);
+		if (h->family == family && strcasecmp(h->name, name) == 0)
+			r = add_owner(s, family, h->address, how);
+	}
+	return r;
+}
+
+static int add_kubelet_address(struct search *s)
+{
+	const struct kubelet *k = &s->n->kubelet;
+	const char *name = k->host_name[0] ? k->host_name : s->n->host_name;
+	int r = add_node_ips(s, k->node_ip);
+
+	if (r == 0)
+		r = add_flannel(s);
+	if (r == 0)
+		r = add_address(s, name, " (its name)");
+	if (r == 0)
+		r = add_of_hosts(s, name, AF_INET);
+	if (r == 0)
+		r = add_of_hosts(s, name, AF_INET6);
+	return MIN(r, 0);
+}
+
+/* --- destinations --- */
+
+/* The same destination at another look: a default destination is any address. */
+static void print_of(const struct destination *d, char *ret, size_t size)
+{
+	if (d->to == TO_DEFAULT || d->to == TO_VRF)
+		snprintf(ret, size, "default %s %" PRIu32,
+			 d->lookup.family == AF_INET6 ? "inet6" : "inet", d->lookup.ifindex);
+	else if (d->lookup.family == AF_UNSPEC)
+		snprintf(ret, size, "device %" PRIu32, d->lookup.found);
+	else
+		ip_format(d->lookup.family, d->lookup.dst, UINT32_MAX, ret, size);
+}
+
+static void print_words(const struct destination *d, const struct netdev *nd, char *ret,
+			size_t size)
+{
+	char address[INET6_ADDRSTRLEN];
+
+	if (d->lookup.family == AF_UNSPEC) {
+		snprintf(ret, size, "%s", d->words);
+	} else if (d->to == TO_DEFAULT) {
+		snprintf(ret, size, "%s has the default route", nd->name);
+	} else {
+		ip_format(d->lookup.family, d->lookup.dst, UINT32_MAX, address, sizeof(address));
+		snprintf(ret, size, "a packet to %s (%s) leaves by %s", address, d->words,
+			 nd->name);
+	}
+}
+
+static int add_hop(struct search *s, const struct destination *d, uint32_t ifindex, enum leads *ret)
+{
+	const struct netdev *nd = node_netdev(s->n, ifindex);
+	char of[NEED_OF_LEN], words[256];
+	const struct evidence e = { NEED_WAY, of, nd ? nd->name : "", words, true };
+
+	if (!nd)
+		return 0;
+	print_of(d, of, sizeof(of));
+	print_words(d, nd, words, sizeof(words));
+	return add_root(s, nd, &e, ret);
+}
+
+static bool is_advertised_default(const struct route *t)
+{
+	return t->table == RT_TABLE_MAIN && t->family == AF_INET6 && t->prefix_len == 0 &&
+	       t->protocol == RTPROT_RA;
+}
+
+/* Each rail may have a default route by router advertisement, of one metric. */
+static int add_advertised(struct search *s, const struct destination *d, enum leads *ret)
+{
+	uint32_t best = UINT32_MAX;
+	int r = 0;
+
+	for (size_t i = 0; i < s->n->n_routes; i++)
+		if (is_advertised_default(&s->n->routes[i]))
+			best = MIN(best, s->n->routes[i].metric);
+	for (size_t i = 0; i < s->n->n_routes && r >= 0; i++)
+		if (is_advertised_default(&s->n->routes[i]) && s->n->routes[i].metric == best)
+			r = add_hop(s, d, s->n->routes[i].ifindex, ret);
+	return r;
+}
+
+static bool is_advertised(const struct destination *d)
+{
+	return d->to == TO_DEFAULT && d->lookup.family == AF_INET6 &&
+	       d->lookup.protocol == RTPROT_RA;
+}
+
+/* Packets with that source would leave by its netdev once that has a table of its own. */
+static int add_source(struct search *s, const struct destination *d)
+{
+	const struct lookup *l = &d->lookup;
+	enum leads leads = LEADS_NONE;
+
+	for (size_t i = 0; i < s->n->n_addresses; i++) {
+		const struct address *a = &s->n->addresses[i];
+
+		if (a->family == l->family && a->ifindex != l->found && !is_zero(l->source) &&
+		    memcmp(a->local, l->source, sizeof(a->local)) == 0)
+			return add_hop(s, d, a->ifindex, &leads);
+	}
+	return 0;
+}
+
+static int add_hops(struct search *s, const struct destination *d, enum leads *ret)
+{
+	const struct lookup *l = &d->lookup;
+	int r = 0;
+
+	*ret = LEADS_NONE;
+	if (l->result < 0)
+		return 0;
+	for (size_t i = 0; i < l->n_hops && r >= 0; i++)
+		r = add_hop(s, d, l->hops[i], ret);
+	if (r >= 0)
+		r = add_hop(s, d, l->found, ret);
+	if (r >= 0)
+		r = add_source(s, d);
+	return r >= 0 && is_advertised(d) ? add_advertised(s, d, ret) : r;
+}
+
+static bool is_way_known(const struct search *s, const struct netdev *nd, unsigned n_tunnels);
+
+/* Is it hardware, or a tunnel whose other end is reached by hardware? */
+static bool is_known(const struct search *s, const struct netdev *nd, unsigned n_tunnels)
+{
+	if (nd->has_device || graph_function(nd)[0])
+		return true;
+	for (size_t i = 0; i < s->n->n_tunnel_ends && n_tunnels > 0; i++) {
+		const struct tunnel_end *end = &s->n->tunnel_ends[i];
+
+		for (size_t k = 0; k < s->n->n_destinations && end->ifindex == nd->ifindex; k++) {
+			const struct destination *d = &s->n->destinations[k];
+
+			if (d->to == TO_TUNNEL_END && d->lookup.family == end->family &&
+			    memcmp(d->lookup.dst, end->remote, sizeof(end->remote)) == 0 &&
+			    d->lookup.result >= 0 &&
+			    is_way_known(s, node_netdev(s->n, d->lookup.found), n_tunnels - 1))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_way_known(const struct search *s, const struct netdev *nd, unsigned n_tunnels)
+{
+	const struct netdev *below;
+
+	if (!nd || is_known(s, nd, n_tunnels))
+		return nd != NULL;
+	for (size_t i = 0; (below = graph_below(&s->p->graph, nd, &i));)
+		if (is_known(s, below, n_tunnels))
+			return true;
+	return false;
+}
+
+/* A dummy, a tap, a veth: a packet leaves by it, and nobody knows where it goes. */
+static bool is_end_unknown(const struct search *s, const struct destination *d)
+{
+	const struct netdev *nd = node_netdev(s->n, d->lookup.found);
+
+	if (d->lookup.result == -ENODATA)
+		return true;
+	if (d->lookup.result < 0 || !nd || streq(nd->name, "lo"))
+		return false;
+	return !is_way_known(s, nd, TUNNELS_MAX);
+}
+
+static int add_destination(struct search *s, const struct destination *d)
+{
+	enum leads leads;
+	int r = add_hops(s, d, &leads);
+
+	if (r < 0)
+		return r;
+	if (d->to == TO_DEFAULT && d->lookup.result >= 0)
+		s->has_default[d->lookup.family == AF_INET6] = true;
+	if (leads != LEADS_NONE && d->to == TO_DEFAULT && d->lookup.family == AF_INET)
+		s->is_ipv4_known = true;
+	if (leads == LEADS_NONE && (d->to == TO_DEFAULT || d->to == TO_API_SERVER))
+		s->is_end_unknown |= is_end_unknown(s, d);
+	return 0;
+}
+
+/* Sockets that are not known are bound to it, until they are. */
+static bool is_bound_to(const struct node *n, struct plan *p, uint32_t ifindex)
+{
+	if (!n->has_socks) {
+		p->questions.set |= 1u << QUESTION_SOCKS;
+		return true;
+	}
+	return ANY(s, n->socks, n->n_socks, s->ifindex == ifindex);
+}
+
+/* The default destinations first: whether others count depends on their answers. */
+static int add_destinations(struct search *s)
+{
+	int r = 0;
+
+	for (int turn = 0; turn < 4; turn++)
+		for (size_t i = 0; i < s->n->n_destinations && r >= 0; i++) {
+			const struct destination *d = &s->n->destinations[i];
+			const int of = is_advertised(d)                                     ? 2
+				       : d->to == TO_VRF                                    ? 3
+				       : d->to == TO_DEFAULT && d->lookup.family == AF_INET ? 0
+											    : 1;
+
+			if (of != turn || (of == 2 && s->is_ipv4_known) ||
+			    (of == 3 && s->has_default[d->lookup.family == AF_INET6] &&
+			     !is_bound_to(s->n, s->p, d->lookup.ifindex)))
+				continue;
+			r = add_destination(s, d);
+		}
+	return r;
+}
+
+/* --- before --- */
+
+static bool is_of(const struct graph *g, const char *pci, uint32_t ifindex)
+{
+	const struct netdev *nd;
+
+	for (size_t i = 0; (nd = graph_of(g, pci, &i));)
+		if (nd->netns == 0 && nd->ifindex == ifindex)
+			return true;
+	return false;
+}
+
+/* Is the answer of that time still there, so that another one was better? */
+static bool has_stayed(const struct search *s, const struct boot_need *b)
+{
+	const struct destination *d = NULL;
+	char of[NEED_OF_LEN];
+
+	if (streq(b->of, "address"))
+		return true;
+	for (size_t i = 0; i < s->n->n_destinations && !d; i++) {
+		print_of(&s->n->destinations[i], of, sizeof(of));
+		if (streq(of, b->of))
+			d = &s->n->destinations[i];
+	}
+	return d && ANY(t, s->n->routes, s->n->n_routes,
+			t->family == d->lookup.family && t->type == RTN_UNICAST && !t->is_dead &&
+				ip_is_in_prefix(d->lookup.dst, t->dst, t->prefix_len) &&
+				is_of(&s->p->graph, b->pci, t->ifindex));
+}
+
+/* Does the same evidence lead to another function now? */
+static bool is_answered(const struct plan *p, const struct boot_need *b)
+{
+	return ANY(n, p->needs, p->n_needs, streq(n->of, b->of) && n->why <= NEED_WAY);
+}
+
+static bool is_listed(const struct plan *p, const char *pci)
+{
+	return ANY(n, p->needs, p->n_needs, streq(n->pci, pci));
+}
+
+static int add_before(struct search *s, const struct boot *b, bool is_present)
+{
+	const bool is_open = is_present && b->state == NODE_STARTING;
+	int r = 0;
+
+	for (size_t i = 0; b && i < b->n_needs && r >= 0; i++) {
+		const struct boot_need *k = &b->needs[i];
+		const struct pci *pci = node_pci(s->n, k->pci);
+		char card[MAC_LEN] = "", words[192];
+		const struct evidence e = { NEED_BEFORE, k->of, "", words, is_present };
+
+		if (!pci || is_listed(s->p, k->pci) ||
+		    (is_open && is_answered(s->p, k) && has_stayed(s, k)))
+			continue;
+		node_card(s->n, pci, card);
+		if (!is_present && k->card[0] && card[0] && !streq(k->card, card))
+			continue;
+		snprintf(words, sizeof(words), "the node needed it before, in %s%s%s",
+			 is_present ? "this boot" : "the last boot", k->words[0] ? ": " : "",
+			 k->words);
+		r = add_function(s, k->pci, &e);
+	}
+	return r;
+}
+
+/* --- nothing is known --- */
+
+static int add_addressed(struct search *s, enum need_why why)
+{
+	enum leads leads = LEADS_NONE;
+	int r = 0;
+
+	for (size_t i = 0; i < s->n->n_addresses && r >= 0; i++) {
+		const struct address *a = &s->n->addresses[i];
+		const struct netdev *nd = node_netdev(s->n, a->ifindex);
+		char words[128];
+		const struct evidence e = { why, "", nd ? nd->name : "", words, false };
+
+		if (!nd || a->scope >= RT_SCOPE_LINK || memory_gave(s->memory, a))
+			continue;
+		snprintf(words, sizeof(words), "%s has an address, and %s", nd->name,
+			 why == NEED_WAITING ? "the node may still get its routes"
+					     : "nothing tells which NIC carries the node");
+		r = add_root(s, nd, &e, &leads);
+	}
+	for (size_t i = 0; i < s->n->n_netdevs && s->n->is_copy && r >= 0; i++) {
+		const struct netdev *nd = &s->n->netdevs[i];
+		const struct evidence e = { why, "", nd->name,
+					    "this tree does not tell whether it has an address",
+					    false };
+
+		r = add_root(s, nd, &e, &leads);
+	}
+	return r;
+}
+
+static int add_sign(struct search *s, const struct netdev *nd, const char *sign)
+{
+	enum leads leads = LEADS_NONE;
+	char words[192];
+	const struct evidence e = { NEED_WAITING, "", nd->name, words, false };
+
+	snprintf(words, sizeof(words), "%s: %s", nd->name, sign);
+	return add_root(s, nd, &e, &leads);
+}
+
+static bool is_pf(const struct node *n, const struct netdev *nd)
+{
+	const struct pci *pci = nd->pci[0] ? node_pci(n, nd->pci) : NULL;
+
+	return pci && !pci->physfn[0];
+}
+
+/* Has this service changed the function or its PF, or made VFs with another configuration? */
+static bool is_ours(const struct memory *m, const char *function, const char *pf)
+{
+	return attempts_next(m->tried, function, NULL) || attempts_next(m->tried, pf, NULL) ||
+	       memory_entry(m, "set-num-vfs", pf, 0, "");
+}
+
+static bool is_untouched(const struct search *s, const struct netdev *nd)
+{
+	const struct pci *pci = node_pci(s->n, nd->pci);
+
+	return !(pci && is_ours(s->memory, nd->pci, pci->physfn[0] ? pci->physfn : nd->pci));
+}
+
+/*
+ * IF_RS_SENT without IF_RA_RCVD in IFLA_INET6_FLAGS. The kernel asks when a link comes up, and
+ * never takes the flag back where no router answers, as on most rails: who has brought the link up
+ * is at work on it, and that is another than this service.
+ */
+static bool has_asked_for_router(const struct search *s, const struct netdev *nd)
+{
+	return (nd->inet6_flags & (IF_RS_SENT | IF_RA_RCVD)) == IF_RS_SENT && is_untouched(s, nd);
+}
+
+/* NULL: nobody is at work on it. */
+static const char *sign_of(const struct search *s, const struct netdev *nd)
+{
+	if (nd->sign[0])
+		return nd->sign;
+	if (has_asked_for_router(s, nd))
+		return "it has asked for a router, and none has answered yet";
+	return s->is_young && is_pf(s->n, nd) && is_untouched(s, nd)
+		       ? "a network manager may still begin to configure it"
+		       : NULL;
+}
+
+/* Return: 1 when there was any sign, 0, or -ENOMEM. */
+static int add_signs(struct search *s)
+{
+	const struct netdev *empty = node_portless(s->n, true);
+	char text[64];
+	int r = 0, found = 0;
+
+	if (empty)
+		snprintf(text, sizeof(text), "%s has no port yet", empty->name);
+	for (size_t i = 0; i < s->n->n_netdevs && r >= 0; i++) {
+		const struct netdev *nd = &s->n->netdevs[i];
+		const bool may_join = empty && nd->pci[0] && !nd->master &&
+				      !node_has_host_address(s->n, s->memory, nd->ifindex);
+		const char *sign = sign_of(s, nd);
+
+		if (!sign && !may_join)
+			continue;
+		found = 1;
+		r = add_sign(s, nd, sign ? sign : text);
+	}
+	return r < 0 ? r : found;
+}
+
+static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		h = (h ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3u;
+	return h;
+}
+
+/* Changes as addresses and routes do, and as netdevs of PFs come. */
+static uint64_t hash_net(const struct node *n)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		h = hash_bytes(h, &n->addresses[i].ifindex, sizeof(n->addresses[i].ifindex));
+		h = hash_bytes(h, n->addresses[i].local, sizeof(n->addresses[i].local));
+	}
+	for (size_t i = 0; i < n->n_routes; i++) {
+		h = hash_bytes(h, &n->routes[i].ifindex, sizeof(n->routes[i].ifindex));
+		h = hash_bytes(h, n->routes[i].dst, sizeof(n->routes[i].dst));
+		h = hash_bytes(h, &n->routes[i].prefix_len, sizeof(n->routes[i].prefix_len));
+	}
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (is_pf(n, &n->netdevs[i]))
+			h = hash_bytes(h, &n->netdevs[i].ifindex, sizeof(n->netdevs[i].ifindex));
+	return h >> 1; /* JSON has no larger number */
+}
+
+/* @now: the present boot, or NULL */
+static int add_unknown(struct search *s, const struct boot *now)
+{
+	const bool is_over = s->p->is_wait_over || (now && now->state != NODE_STARTING);
+	const size_t n_before = s->p->n_needs;
+	uint64_t until = 0;
+	bool is_quiet;
+	int r = 0;
+
+	if (!is_over) {
+		s->p->net_hash = hash_net(s->n);
+		s->p->net_usec = s->p->net_hash == s->memory->net_hash ? s->memory->net_usec
+								       : s->n->now_usec;
+		s->is_young = s->n->now_usec > 0 && s->n->now_usec < s->p->net_usec + YOUNG_USEC;
+		until = s->p->net_usec + (s->is_young ? YOUNG_USEC : QUIET_USEC);
+		r = add_signs(s);
+	}
+	if (r < 0)
+		return r;
+	is_quiet = is_over || (r == 0 && s->n->now_usec >= until);
+	if (s->n->now_usec == 0) /* in a captured tree no time passes */
+		is_quiet = r == 0;
+	r = add_addressed(s, is_quiet ? NEED_UNKNOWN : NEED_WAITING);
+	if (!is_quiet && s->n->now_usec > 0 && s->n->now_usec < until && s->p->n_needs > n_before)
+		s->p->again_usec = s->p->again_usec > 0 ? MIN(s->p->again_usec, until) : until;
+	return r;
+}
+
+/* --- all of them --- */
+
+static int compare_need(const void *a, const void *b)
+{
+	return strcmp(((const struct need *)a)->pci, ((const struct need *)b)->pci);
+}
+
+/* The first evidence of a function stays first. */
+static void merge_needs(struct plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_needs; i++) {
+		const struct need *k = &p->needs[i];
+		struct need *have = p->needs;
+
+		while (have < p->needs + n && !streq(have->pci, k->pci))
+			have++;
+		if (have == p->needs + n) {
+			p->needs[n++] = *k;
+			continue;
+		}
+		have->is_by_vf &= k->is_by_vf;
+		have->is_kept |= k->is_kept;
+		add_words(have, k->words);
+	}
+	p->n_needs = n;
+	SORT(p->needs, n, compare_need);
+}
+
+static int search(struct search *s)
+{
+	const char *word = s->c->service.node_nic;
+	const struct boot *now = boots_present(s->n, s->memory);
+	int r;
+
+	if (word[0] && !streq(word, NODE_NIC_AUTO))
+		return streq(word, NODE_NIC_NONE) ? 0 : add_named(s, word);
+	r = add_kubelet_address(s);
+	if (r >= 0)
+		r = add_destinations(s);
+	if (r >= 0 && now)
+		r = add_before(s, now, true);
+	s->p->has_needs |= now && now->has_needs;
+	if (r >= 0 && !s->p->has_needs)
+		r = add_before(s, boots_before(s->n, s->memory), false);
+	if (r >= 0 && (s->p->n_needs == 0 || s->is_end_unknown) &&
+	    (!s->p->has_needs || s->is_end_unknown))
+		r = add_unknown(s, now);
+	return r;
+}
+
+static bool has_erdma(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_ibdevs; i++) {
+		const struct netdev *nd = node_netdev_named(n, n->ibdevs[i].netdev);
+
+		if (nd && n->ibdevs[i].pci[0] && !streq(graph_function(nd), n->ibdevs[i].pci))
+			return true;
+	}
+	return false;
+}
+
+int plan_needs(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p)
+{
+	struct search s = { .c = c, .n = n, .memory = memory, .p = p, .has_erdma = has_erdma(n) };
+	int r;
+
+	r = graph_make(n, &p->graph);
+	if (r >= 0)
+		r = search(&s);
+	if (r >= 0)
+		merge_needs(p);
+	return r;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Places: what the node must reach, as files tell it, and by which names it is known.
+ *
+ * node.destinations get the servers of the kubelet's kubeconfigs (node.kubelet.servers), name
+ * servers, and what the file systems of the node come from (storage-observe.h). /etc/hosts alone
+ * tells what a name is; DNS is never asked. An address on the loopback, such as the proxy of
+ * kubespray or k3s, is no destination: node.kubelet.servers has the words.
+ *
+ * Name servers: /etc/resolv.conf, and where that names a stub on the loopback address, the servers
+ * behind it, as resolved and NetworkManager write them: systemd-resolved.service(8),
+ * NetworkManager.conf(5) "rc-manager". An IPv6 link-local one is left out: a router advertises it,
+ * and each rail may have its own.
+ */
+#pragma once
+
+#include "../model/node.h"
+#include "../os/fs.h"
+
+/*
+ * Appends to node.destinations: to, words and the question, with the result -ENODATA, for whoever
+ * asks the kernel. Where a file names the device itself (ip= on the command line, the zone of an
+ * address, host_iface= of NVMe), nothing is to be asked: lookup.family is AF_UNSPEC, result 0,
+ * and found and the one of hops are that netdev.
+ *
+ * Fills host_name and hosts as well: the lines with the node's name, which is --hostname-override
+ * or the host name, in lower case, as the kubelet asks for it (GetHostname() in pkg/util/node), and
+ * those with the name of a server. Wants netdevs, addresses and kubelet. A recorder gets of each
+ * file the lines that are read. Return: 0 or -ENOMEM.
+ */
+int observe_places(const struct fs *fs, struct node *n);
+
+/* --- for storage-observe.c --- */
+
+struct places {
+	const struct fs *fs;
+	struct node *n;
+	char *hosts; /* owned; /etc/hosts; NULL: it cannot be read */
+};
+
+/* @host: an address, with a zone or without, or a name. 0 or -ENOMEM. */
+int places_add(struct places *p, enum destination_to to, const char *host, const char *words);
+/* The device itself; NULL: there is none. 0 or -ENOMEM. */
+int places_add_device(struct places *p, enum destination_to to, const struct netdev *nd,
+		      const char *words);
+const struct netdev *places_netdev(const struct places *p, const char *name); /* or NULL */

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "signs-observe.h"
+
+#include "../model/ip.h"
+#include "../os/unit-file.h"
+
+#include <linux/if_ether.h>
+
+#define MAX_BYTES        65536u
+#define MAX_PACKET_BYTES (4u << 20)
+#define PACKET           "proc/self/net/packet"
+
+struct signs {
+	const struct fs *fs;
+	const struct node *n;
+	bool has_networkd, has_nm;
+	uint32_t *packets; /* owned; ifindexes that packet sockets are bound to */
+	size_t n_packets;
+	char *ifstate; /* owned; NULL: ifupdown has none */
+};
+
+static void signs_done(struct signs *s)
+{
+	free(s->packets);
+	free(s->ifstate);
+}
+
+static bool runs(const struct fs *fs, const char *unit, const char *folder)
+{
+	return fs_exists(fs, folder) > 0 && (!fs->is_live || unit_file_has_cgroup(fs, unit));
+}
+
+/* "sk RefCnt Type Proto Iface ...": Iface 0 is any. networkd listens for LLDP on each link. */
+static int read_packets(struct signs *s)
+{
+	_cleanup_(stream_done) struct stream out = {};
+	_cleanup_(freep) char *text = NULL;
+	char *rest, *line;
+	size_t size;
+	int r;
+
+	r = fs_read_all(s->fs, PACKET, MAX_PACKET_BYTES, true, &text, &size);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		uint32_t proto = 0, ifindex = 0;
+
+		if (sscanf(line, "%*s %*u %*u %" SCNx32 " %" SCNu32, &proto, &ifindex) != 2 ||
+		    ifindex == 0 || proto == ETH_P_LLDP)
+			continue;
+		if (ADD(s->packets, s->n_packets, ifindex) < 0)
+			return -ENOMEM;
+		fprintf(out.f, "0 0 0 0 %" PRIu32 "\n", ifindex);
+	}
+	if (stream_close(&out) < 0)
+		return -ENOMEM;
+	fs_record(s->fs, RECORD_FILE, PACKET, out.text, out.size);
+	return 0;
+}
+
+/* The value of "KEY=VALUE" in a state file, "" without it. Return: 0 or -ENOMEM. */
+static int read_state(const struct fs *fs, const char *path, const char *key, char *ret,
+		      size_t size)
+{
+	_cleanup_(freep) char *text = NULL;
+	char line[64], *rest, *at;
+	size_t n;
+	int r;
+
+	ret[0] = '\0';
+	r = fs_read_all(fs, path, MAX_BYTES, true, &text, &n);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	for (rest = text; (at = strsep(&rest, "\n"));)
+		if (after(at, key))
+			copy(ret, size, after(at, key));
+	make_printable(ret);
+	n = (size_t)snprintf(line, sizeof(line), "%s%s\n", key, ret);
+	fs_record(fs, RECORD_FILE, path, line, n);
+	return 0;
+}
+
+/* --- each of them: 1 and a sign, 0, or -ENOMEM --- */
+
+static int see_packet(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
+{
+	for (size_t i = 0; i < s->n_packets; i++)
+		if (s->packets[i] == nd->ifindex) {
+			copy(ret, size, "a packet socket is bound to it, as DHCP clients have one");
+			return 1;
+		}
+	return 0;
+}
+
+static int see_networkd(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
+{
+	static const char *const states[] = { "pending", "initialized", "configuring" };
+	char state[16];
+
+	if (!s->has_networkd)
+		return 0;
+	if (read_state(s->fs, FS_PATH("run/systemd/netif/links/%" PRIu32, nd->ifindex),
+		       "ADMIN_STATE=", state, sizeof(state)) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < ELEMENTSOF(states); i++)
+		if (streq(state, states[i])) {
+			snprintf(ret, size, "its state in systemd-networkd is \"%s\"", state);
+			return 1;
+		}
+	return 0;
+}
+
+/* The kernel has link-local IPv6 addresses of its own. */
+static bool has_address(const struct node *n, uint32_t ifindex)
+{
+	for (size_t i = node_first_address(n, ifindex);
+	     i < n->n_addresses && n->addresses[i].ifindex == ifindex; i++)
+		if (!ip_is_link_local(n->addresses[i].family, n->addresses[i].local))
+			return true;
+	return false;
+}
+
+static int see_nm(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
+{
+	char managed[8];
+
+	if (!s->has_nm || !nd->has_carrier || nd->master || has_address(s->n, nd->ifindex))
+		return 0;
+	if (read_state(s->fs, FS_PATH("run/NetworkManager/devices/%" PRIu32, nd->ifindex),
+		       "managed=", managed, sizeof(managed)) < 0)
+		return -ENOMEM;
+	if (!streq(managed, "true"))
+		return 0;
+	copy(ret, size, "NetworkManager manages it, and it has no address yet");
+	return 1;
+}
+
+/* As systemd-escape(1) writes the name of an instance. */
+static void escape(const char *name, char *ret, size_t size)
+{
+	size_t n = 0;
+
+	for (; *name && n + 5 < size; name++)
+		n += (size_t)snprintf(ret + n, size - n, *name == '-' ? "\\x2d" : "%c", *name);
+	ret[n] = '\0';
+}
+
+/* "eth1=eth1" in the state of ifupdown. */
+static bool is_in_ifstate(const char *text, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, name, n) == 0 && line[n] == '=')
+			return true;
+	}
+	return false;
+}
+
+static int see_ifup(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
+{
+	char name[4 * IFNAME_LEN + 1];
+
+	if (!s->ifstate || is_in_ifstate(s->ifstate, nd->name))
+		return 0;
+	escape(nd->name, name, sizeof(name));
+	if (!unit_file_has_cgroup(s->fs, FS_PATH("ifup@%s.service", name)) &&
+	    !unit_file_has_cgroup(s->fs, FS_PATH("system-ifup.slice/ifup@%s.service", name)))
+		return 0;
+	snprintf(ret, size, "ifup@%s.service is starting", name);
+	return 1;
+}
+
+int observe_signs(const struct fs *fs, struct node *n)
+{
+	static int (*const sees[])(const struct signs *s, const struct netdev *nd, char *ret,
+				   size_t size) = { see_packet, see_networkd, see_nm, see_ifup };
+	_cleanup_(signs_done) struct signs s = { .fs = fs, .n = n };
+	size_t size;
+	int r;
+
+	s.has_networkd = runs(fs, "systemd-networkd.service", "run/systemd/netif/links");
+	s.has_nm = runs(fs, "NetworkManager.service", "run/NetworkManager/devices");
+	r = fs_read_all(fs, "run/network/ifstate", MAX_BYTES, false, &s.ifstate, &size);
+	if (r != -ENOMEM)
+		r = read_packets(&s);
+	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++) {
+		struct netdev *nd = &n->netdevs[i];
+
+		nd->sign[0] = '\0';
+		for (size_t k = 0; k < ELEMENTSOF(sees) && r >= 0 && !nd->sign[0]; k++)
+			r = sees[k](&s, nd, nd->sign, sizeof(nd->sign));
+	}
+	return MIN(r, 0);
+}

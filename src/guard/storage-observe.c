@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "storage-observe.h"
+
+#include "../model/ip.h"
+#include "../module/cmdline-observe.h"
+
+#include <ctype.h>
+#include <sys/socket.h>
+
+#define MAX_MOUNTS_BYTES  (16u << 20) /* a node with pods has some thousand, of 300 bytes each */
+#define MAX_CMDLINE_BYTES (2u << 20)
+#define MAX_VISITS        128u /* of mounts and block devices; rings are data */
+#define MOUNTS            "proc/self/mountinfo"
+
+/* A line of mountinfo, whose fields were decoded in place. */
+struct mount {
+	char *device, *point, *type, *source, *options;
+	bool is_visited;
+};
+
+struct storage {
+	struct places *p;
+	struct mount *mounts; /* owned */
+	size_t n_mounts;
+	uint32_t n_visits;
+};
+
+static void storage_done(struct storage *s)
+{
+	free(s->mounts);
+}
+
+static int add(struct storage *s, const char *host, const char *what, const char *where)
+{
+	char words[sizeof(((struct destination *)0)->words)];
+
+	snprintf(words, sizeof(words), "%.60s, %.90s", what, where);
+	return places_add(s->p, TO_STORAGE, host, words);
+}
+
+static int add_device(struct storage *s, const char *name, const char *what, const char *where)
+{
+	char words[sizeof(((struct destination *)0)->words)];
+
+	snprintf(words, sizeof(words), "%.60s names %.20s, %.70s", what, name, where);
+	return places_add_device(s->p, TO_STORAGE, places_netdev(s->p, name), words);
+}
+
+/* --- mounts --- */
+
+/* "\040" to a blank: mangle() in fs/proc_namespace.c. */
+static void decode(char *text)
+{
+	char *to = text;
+
+	for (const char *c = text; *c; c++)
+		if (c[0] == '\\' && c[1] >= '0' && c[1] <= '3' && c[2] >= '0' && c[2] <= '7' &&
+		    c[3] >= '0' && c[3] <= '7') {
+			*to++ = (char)((c[1] - '0') << 6 | (c[2] - '0') << 3 | (c[3] - '0'));
+			c += 3;
+		} else {
+			*to++ = *c;
+		}
+	*to = '\0';
+}
+
+/* "36 35 98:0 /root /point rw,noatime master:1 - ext3 /dev/root rw,errors=continue" */
+static bool parse_mount(char *line, struct mount *ret)
+{
+	char *fields[6] = {}, *word;
+
+	for (size_t i = 0; i < ELEMENTSOF(fields); i++)
+		fields[i] = strsep(&line, " ");
+	while ((word = strsep(&line, " ")) && !streq(word, "-"))
+		;
+	*ret = (struct mount){ .device = fields[2], .point = fields[4] };
+	ret->type = strsep(&line, " ");
+	ret->source = strsep(&line, " ");
+	ret->options = strsep(&line, " ");
+	if (!ret->options)
+		return false;
+	decode(ret->point);
+	decode(ret->source);
+	decode(ret->options);
+	return true;
+}
+
+/* As in the tables of options below; @ret: what is behind the key, up to the next comma. */
+static bool next_option(const char **at, const char *key, char *ret, size_t size)
+{
+	for (const char *word = *at; word && *word; word += *word == ',') {
+		const char *end = strchrnul(word, ','), *value = after(word, key);
+
+		if (value && value <= end) {
+			snprintf(ret, size, "%.*s", (int)(end - value), value);
+			*at = end;
+			return true;
+		}
+		word = end;
+	}
+	return false;
+}
+
+static bool is_network(const char *type)
+{
+	static const char *const types[] = { "nfs",  "nfs4",           "cifs",      "smb3",
+					     "ceph", "fuse.glusterfs", "fuse.sshfs" };
+
+	return ANY(t, types, ELEMENTSOF(types), streq(type, *t));
+}
+
+static const char *const peer_keys[] = { "addr=", "mon_addr=" };
+static const char *const layer_keys[] = { "lowerdir=", "lowerdir+=", "upperdir=", "datadir+=" };
+
+/* "10.0.0.1:/a", "//server/share", "10.0.0.1:6789,10.0.0.2:6789:/" */
+static int add_source(struct storage *s, const struct mount *m, const char *what)
+{
+	const char *begin = m->source + (is_prefix(m->source, "//") ? 2 : 0);
+	const char *end = strstr(begin, ":/");
+	char text[512], *rest = text, *word;
+	int r = 0;
+
+	snprintf(text, sizeof(text), "%.*s", end ? (int)MIN(end - begin, 511) : 511, begin);
+	while (r >= 0 && (word = strsep(&rest, ","))) {
+		char host[HOST_NAME_LEN];
+
+		ip_host(word, host, sizeof(host));
+		r = *host ? add(s, host, what, "/" MOUNTS) : 0;
+	}
+	return r;
+}
+
+static int visit_network(struct storage *s, const struct mount *m)
+{
+	char what[64], list[512];
+	bool is_found = false;
+	int r = 0;
+
+	snprintf(what, sizeof(what), "%.16s server of %.30s", m->type, m->point);
+	for (size_t i = 0; i < ELEMENTSOF(peer_keys); i++) {
+		const char *at = m->options;
+
+		while (r >= 0 && next_option(&at, peer_keys[i], list, sizeof(list)))
+			for (char *rest = list, *word; r >= 0 && (word = strsep(&rest, "/"));) {
+				char host[HOST_NAME_LEN] = "";
+
+				/* A zone is no part of a URL. */
+				if (strchr(word, '%'))
+					COPY(host, word);
+				else
+					ip_host(word, host, sizeof(host));
+				is_found |= *host;
+				r = *host ? add(s, host, what, "/" MOUNTS) : 0;
+			}
+	}
+	return r < 0 || is_found ? r : add_source(s, m, what);
+}
+
+static bool is_below(const char *path, const char *point)
+{
+	const char *rest = after(path, point);
+
+	return rest && (streq(point, "/") || *rest == '/' || !*rest);
+}
+
+/* The last of those that lie on each other. */
+static struct mount *find_mount(const struct storage *s, const char *path)
+{
+	struct mount *best = NULL;
+
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		struct mount *m = &s->mounts[i];
+
+		if (is_below(path, m->point) && (!best || strlen(m->point) >= strlen(best->point)))
+			best = m;
+	}
+	return best;
+}
+
+/* Without links, which are recorded, and so is where they lead. */
+static bool resolve(const struct storage *s, const char *path, char ret[static PATH_MAX])
+{
+	const struct fs *fs = s->p->fs;
+
+	return fs_exists(fs, path) > 0 && fs_resolve(fs, path, ret) >= 0 && fs_exists(fs, ret) > 0;
+}
+
+/* --- block devices --- */
+
+static int visit_path(struct storage *s, const char *path);
+
+/* The number behind "/session" and the like; 0: none. */
+static unsigned long number_in(const char *path, const char *part)
+{
+	const char *at = strstr(path, part);
+
+	return at ? strtoul(at + strlen(part), NULL, 10) : 0;
+}
+
+/* Connections whose name begins so. */
+static int add_connections(struct storage *s, const char *prefix, const char *what)
+{
+	static const char *const files[] = { "address", "persistent_address" };
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char text[HOST_NAME_LEN];
+	int r;
+
+	r = fs_list(s->p->fs, "sys/class/iscsi_connection", &names);
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		for (size_t k = 0; k < ELEMENTSOF(files) && r >= 0; k++) {
+			const char *file = FS_PATH("sys/class/iscsi_connection/%s/%s",
+						   names.names[i], files[k]);
+
+			if (is_prefix(names.names[i], prefix) &&
+			    fs_read(s->p->fs, file, text, sizeof(text)) >= 0)
+				r = add(s, text, what, "/sys/class/iscsi_connection");
+		}
+	return r == -ENOMEM ? r : 0;
+}
+
+static int visit_iscsi(struct storage *s, const char *path)
+{
+	const unsigned long session = number_in(path, "/session"), host = number_in(path, "/host");
+	char prefix[40], text[HOST_NAME_LEN], what[64];
+	int r;
+
+	if (session == 0)
+		return 0;
+	snprintf(prefix, sizeof(prefix), "connection%lu:", session);
+	snprintf(what, sizeof(what), "iSCSI session %lu", session);
+	r = add_connections(s, prefix, what);
+	if (r < 0 || fs_read(s->p->fs, FS_PATH("sys/class/iscsi_host/host%lu/netdev", host), text,
+			     sizeof(text)) < 0)
+		return r;
+	return add_device(s, text, what, "/sys/class/iscsi_host");
+}
+
+static int visit_controller(struct storage *s, const char *folder)
+{
+	char transport[16], address[512], text[HOST_NAME_LEN];
+	const char *at = address;
+	int r = 0;
+
+	if (fs_read(s->p->fs, FS_PATH("%s/transport", folder), transport, sizeof(transport)) < 0 ||
+	    (!streq(transport, "tcp") && !streq(transport, "rdma")) ||
+	    fs_read(s->p->fs, FS_PATH("%s/address", folder), address, sizeof(address)) < 0)
+		return 0;
+	if (next_option(&at, "traddr=", text, sizeof(text)))
+		r = add(s, text, "NVMe target", FS_PATH("/%s", folder));
+	at = address;
+	if (r >= 0 && next_option(&at, "host_iface=", text, sizeof(text)))
+		r = add_device(s, text, "host_iface", FS_PATH("/%s", folder));
+	return r;
+}
+
+/* The folder of a namespace is in that of its controller, or of the subsystem with all of them. */
+static int visit_nvme(struct storage *s, const char *path)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	const char *slash = strrchr(path, '/');
+	const int n = (int)(slash - path);
+	int r;
+
+	if (!is_prefix(slash, "/nvme"))
+		return 0;
+	r = visit_controller(s, FS_PATH("%.*s", n, path));
+	if (r >= 0)
+		r = fs_list(s->p->fs, FS_PATH("%.*s", n, path), &names);
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		if (is_prefix(names.names[i], "nvme"))
+			r = visit_controller(s, FS_PATH("%.*s/%s", n, path, names.names[i]));
+	return r == -ENOMEM ? r : 0;
+}
+
+/* A disk of which it is not known where it comes from: from each there is. */
+static int visit_any(struct storage *s)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r;
+
+	r = add_connections(s, "connection", "an iSCSI session");
+	if (r >= 0)
+		r = fs_list(s->p->fs, "sys/class/nvme", &names);
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		r = visit_controller(s, FS_PATH("sys/class/nvme/%s", names.names[i]));
+	return r == -ENOMEM ? r : 0;
+}
+
+static int visit_nbd(struct storage *s, const char *path)
+{
+	_cleanup_(freep) char *text = NULL;
+	uint8_t bytes[16];
+	uint32_t pid;
+	size_t size;
+	int family, r;
+
+	if (fs_read_u32(s->p->fs, FS_PATH("%s/pid", path), &pid) < 0)
+		return 0;
+	r = fs_read_all(s->p->fs, FS_PATH("proc/%" PRIu32 "/cmdline", pid), MAX_CMDLINE_BYTES, true,
+			&text, &size);
+	for (const char *word = text; r >= 0 && word < text + size; word += strlen(word) + 1)
+		if (ip_parse(word, &family, bytes)) {
+			fs_record(s->p->fs, RECORD_FILE, FS_PATH("proc/%" PRIu32 "/cmdline", pid),
+				  word, strlen(word) + 1);
+			return add(s, word, "nbd server", strrchr(path, '/') + 1);
+		}
+	return r == -ENOMEM ? r : 0;
+}
+
+/* @path: its folder in sysfs, or a link to it. */
+static int visit_block(struct storage *s, const char *path)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char real[PATH_MAX], file[PATH_MAX];
+	int r;
+
+	if (s->n_visits++ >= MAX_VISITS)
+		return 0;
+	if (!resolve(s, path, real) || !strchr(real, '/'))
+		return visit_any(s);
+	if (fs_exists(s->p->fs, FS_PATH("%s/partition", real)) > 0)
+		*strrchr(real, '/') = '\0';
+	r = visit_iscsi(s, real);
+	if (r >= 0)
+		r = visit_nvme(s, real);
+	if (r >= 0)
+		r = visit_nbd(s, real);
+	if (r >= 0 &&
+	    fs_read(s->p->fs, FS_PATH("%s/loop/backing_file", real), file, sizeof(file)) >= 0)
+		r = visit_path(s, file);
+	if (r >= 0)
+		r = fs_list(s->p->fs, FS_PATH("%s/slaves", real), &names);
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		r = visit_block(s, FS_PATH("%s/slaves/%s", real, names.names[i]));
+	return r == -ENOMEM ? r : 0;
+}
+
+/* --- folders --- */
+
+static int visit_layers(struct storage *s, const struct mount *m)
+{
+	char list[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(layer_keys); i++) {
+		const char *at = m->options;
+
+		while (r >= 0 && next_option(&at, layer_keys[i], list, sizeof(list)))
+			for (char *rest = list, *word; r >= 0 && (word = strsep(&rest, ":"));)
+				r = *word == '/' ? visit_path(s, word) : 0;
+	}
+	return r;
+}
+
+/* Mounts without a device number of their own name a device, or a pool. */
+static int visit_source(struct storage *s, const struct mount *m)
+{
+	char real[PATH_MAX];
+
+	if (!is_prefix(m->device, "0:"))
+		return visit_block(s, FS_PATH("sys/dev/block/%.20s", m->device));
+	if (is_prefix(m->source, "/dev/") && resolve(s, m->source + 1, real) && strchr(real, '/'))
+		return visit_block(s, FS_PATH("sys/class/block%s", strrchr(real, '/')));
+	return streq(m->type, "zfs") || streq(m->type, "btrfs") ? visit_any(s) : 0;
+}
+
+static int visit_path(struct storage *s, const char *path)
+{
+	char real[PATH_MAX], whole[PATH_MAX + 1];
+	struct mount *m;
+
+	if (*fs_bare(path) && resolve(s, fs_bare(path), real))
+		snprintf(whole, sizeof(whole), "/%s", real);
+	else
+		COPY(whole, path);
+	m = find_mount(s, whole);
+	if (!m || m->is_visited || s->n_visits++ >= MAX_VISITS)
+		return 0;
+	m->is_visited = true;
+	if (is_network(m->type))
+		return visit_network(s, m);
+	return streq(m->type, "overlay") ? visit_layers(s, m) : visit_source(s, m);
+}
+
+static void put_encoded(FILE *f, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		fprintf(f, text[i] <= ' ' || text[i] == '\\' ? "\\%03o" : "%c",
+			(unsigned char)text[i]);
+}
+
+static bool is_kept(const char *option)
+{
+	return ANY(p, peer_keys, ELEMENTSOF(peer_keys), is_prefix(option, *p)) ||
+	       ANY(l, layer_keys, ELEMENTSOF(layer_keys), is_prefix(option, *l));
+}
+
+/* A user and a password, if any, are before "@". */
+static void put_mount(FILE *f, const struct mount *m)
+{
+	const char *at = strrchr(m->source, '@'), *source = at ? at + 1 : m->source;
+
+	fprintf(f, "1 1 %s / ", m->device);
+	put_encoded(f, m->point, strlen(m->point));
+	fprintf(f, " rw - %s ", m->type);
+	put_encoded(f, source, strlen(source));
+	fputs(" rw", f);
+	for (const char *word = m->options; *word; word += *word == ',') {
+		const size_t n = strcspn(word, ",");
+
+		if (is_kept(word)) {
+			fputc(',', f);
+			put_encoded(f, word, n);
+		}
+		word += n;
+	}
+	fputc('\n', f);
+}
+
+/* The mounts that are read. */
+static int record_mounts(const struct storage *s)
+{
+	_cleanup_(stream_done) struct stream out = {};
+
+	if (!s->p->fs->on_read)
+		return 0;
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n_mounts; i++)
+		if (s->mounts[i].is_visited)
+			put_mount(out.f, &s->mounts[i]);
+	if (stream_close(&out) < 0)
+		return -ENOMEM;
+	fs_record(s->p->fs, RECORD_FILE, MOUNTS, out.text, out.size);
+	return 0;
+}
+
+static int visit_folders(struct storage *s)
+{
+	static const char *const folders[] = { "/",
+					       "/usr",
+					       "/var",
+					       "/var/lib",
+					       KUBELET_ROOT_DIR,
+					       "/var/lib/containerd",
+					       "/var/lib/docker",
+					       "/var/lib/containers",
+					       "/var/lib/rancher",
+					       "/var/lib/k0s",
+					       "/var/snap" };
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(folders) && r >= 0; i++)
+		r = visit_path(s, folders[i]);
+	if (r < 0 || !*s->p->n->kubelet.root_dir)
+		return r;
+	return visit_path(s, s->p->n->kubelet.root_dir);
+}
+
+/* The service may have mounts of its own; those of the first process are the host's. */
+static int add_mounts(struct storage *s)
+{
+	_cleanup_(freep) char *text = NULL;
+	char *rest, *line;
+	size_t size;
+	int r = -ENOENT;
+
+	if (s->p->fs->is_live)
+		r = fs_read_all(s->p->fs, "proc/1/mountinfo", MAX_MOUNTS_BYTES, true, &text, &size);
+	if (r < 0 && r != -ENOMEM)
+		r = fs_read_all(s->p->fs, MOUNTS, MAX_MOUNTS_BYTES, true, &text, &size);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		struct mount m;
+
+		if (!parse_mount(line, &m))
+			continue;
+		if (ADD(s->mounts, s->n_mounts, m) < 0)
+			return -ENOMEM;
+	}
+	r = visit_folders(s);
+	return r < 0 ? r : record_mounts(s);
+}
+
+/* --- command line --- */
+
+#define CMDLINE "kernel command line"
+
+/* The host that a value begins with: "[fd00::1]:/a", "10.0.0.1:3260:..."; "" of "/a". */
+static void first_host(const char *value, char *ret, size_t size)
+{
+	char text[HOST_NAME_LEN + 2];
+	const size_t n = *value == '[' ? strcspn(value, "]") + 1 : strcspn(value, ":/,");
+
+	snprintf(text, sizeof(text), "%.*s", (int)MIN(n, sizeof(text) - 1), value);
+	ip_host(text, ret, size);
+}
+
+static int add_first_host(struct storage *s, const char *key, const char *value)
+{
+	char host[HOST_NAME_LEN];
+	uint8_t bytes[16];
+	int family;
+
+	if (ip_parse(value, &family, bytes)) /* of IPv6, without brackets */
+		return add(s, value, key, CMDLINE);
+	first_host(value, host, sizeof(host));
+	return *host ? add(s, host, key, CMDLINE) : 0;
+}
+
+/* "nfs:10.0.0.1:/a", "iscsi:10.0.0.1::3260::iqn...", "nbd:10.0.0.1:2000", "cifs://server/share" */
+static int on_root(struct storage *s, const char *key, const char *value)
+{
+	static const char *const schemes[] = {
+		"nfs:", "nfs4:", "iscsi:", "nbd:", "cifs://", "cifs:"
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(schemes); i++)
+		if (is_prefix(value, schemes[i]))
+			return add_first_host(s, key, value + strlen(schemes[i]));
+	return 0;
+}
+
+/* Cuts the next field of ip=; a colon in brackets is of an address. */
+static char *cut_field(char **rest)
+{
+	char *field = *rest, *end = field;
+
+	if (!field)
+		return NULL;
+	if (*field == '[') {
+		field++;
+		end = strchrnul(field, ']');
+		if (*end)
+			*end++ = '\0';
+	}
+	end = strchrnul(end, ':');
+	*rest = *end ? end + 1 : NULL;
+	*end = '\0';
+	return field;
+}
+
+static int add_owner(struct storage *s, int family, const uint8_t *bytes)
+{
+	const struct node *n = s->p->n;
+
+	for (size_t i = 0; i < n->n_addresses; i++)
+		if (n->addresses[i].family == family &&
+		    memcmp(n->addresses[i].local, bytes, ip_bits(family) / 8) == 0)
+			return places_add_device(s->p, TO_STORAGE,
+						 node_netdev(n, n->addresses[i].ifindex),
+						 "ip= has its address, " CMDLINE);
+	return 0;
+}
+
+/*
+ * Kernel: CLIENT:SERVER:GATEWAY:NETMASK:NAME:DEVICE:METHOD:..., and so has dracut, besides
+ * DEVICE:METHOD[:MTU[:MAC]]; or one word.
+ */
+static int on_ip(struct storage *s, const char *key, const char *value)
+{
+	char text[512], *rest = text, *fields[6] = {};
+	uint8_t bytes[16];
+	size_t n = 0;
+	int family, r;
+
+	COPY(text, value);
+	while (n < ELEMENTSOF(fields) && (fields[n] = cut_field(&rest)))
+		n++;
+	if (n > 1 && *fields[0] && !ip_parse(fields[0], &family, bytes))
+		return add_device(s, fields[0], key, CMDLINE);
+	r = n > 1 && *fields[1] ? add(s, fields[1], key, CMDLINE) : 0;
+	if (r >= 0 && n == ELEMENTSOF(fields) && *fields[5])
+		return add_device(s, fields[5], key, CMDLINE);
+	return r >= 0 && ip_parse(fields[0], &family, bytes) ? add_owner(s, family, bytes) : r;
+}
+
+static int on_bootdev(struct storage *s, const char *key, const char *value)
+{
+	return add_device(s, value, key, CMDLINE);
+}
+
+/* "01-b8-ce-f6-17-00-00": the type of hardware, and the MAC. */
+static int on_bootif(struct storage *s, const char *key, const char *value)
+{
+	const char *dash = strchr(value, '-');
+	char mac[MAC_LEN];
+
+	COPY(mac, dash ? dash + 1 : "");
+	for (char *c = mac; *c; c++)
+		*c = *c == '-' ? ':' : (char)tolower((unsigned char)*c);
+	for (size_t i = 0; i < s->p->n->n_netdevs && *mac; i++) {
+		const struct netdev *nd = &s->p->n->netdevs[i];
+
+		if (streq(*nd->perm_mac ? nd->perm_mac : nd->mac, mac))
+			return add_device(s, nd->name, key, CMDLINE);
+	}
+	return 0;
+}
+
+static int on_word(void *userdata, const char *word)
+{
+	static const struct {
+		const char *key;
+		int (*on_value)(struct storage *s, const char *key, const char *value);
+	} words[] = {
+		{ "BOOTIF=", on_bootif },
+		{ "bootdev=", on_bootdev },
+		{ "ip=", on_ip },
+		{ "iscsi_target_ip=", add_first_host },
+		{ "nbdroot=", add_first_host },
+		{ "netroot=", on_root },
+		{ "nfsroot=", add_first_host },
+		{ "root=", on_root },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(words); i++)
+		if (is_prefix(word, words[i].key))
+			return words[i].on_value(userdata, words[i].key,
+						 word + strlen(words[i].key));
+	return 0;
+}
+
+int storage_add(struct places *p)
+{
+	_cleanup_(storage_done) struct storage s = { .p = p };
+	int r = add_mounts(&s);
+
+	return r < 0 ? r : cmdline_read(p->fs, on_word, &s);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "users-observe.h"
+
+#include "../base/log.h"
+#include "../model/in-use.h"
+#include "../module/module-observe.h"
+#include "../os/sock.h"
+#include "process-observe.h"
+
+/* A process chooses its own name. */
+static void read_command(const struct fs *fs, uint32_t pid, char *ret, size_t size)
+{
+	if (fs_read(fs, FS_PATH("proc/%" PRIu32 "/comm", pid), ret, size) < 0)
+		ret[0] = '\0';
+	make_printable(ret);
+}
+
+/* The user of that kind: one process uses a function in one way once. Return: 0 or -ENOMEM. */
+static int add_user(const struct fs *fs, const char *target, enum use use, uint32_t pid,
+		    const char *detail, struct node *n)
+{
+	struct user *u;
+
+	for (size_t i = 0; i < n->n_users; i++) {
+		u = &n->users[i];
+		if (u->pid == pid && u->use == use && streq(u->target, target) &&
+		    (pid > 0 || streq(u->detail, detail)))
+			return 0;
+	}
+
+	u = APPEND(n->users, n->n_users);
+	if (!u)
+		return -ENOMEM;
+	COPY(u->target, target);
+	u->use = use;
+	u->pid = pid;
+	COPY(u->detail, detail);
+	if (pid > 0) {
+		read_command(fs, pid, u->command, sizeof(u->command));
+		process_container(fs, pid, u->container, sizeof(u->container));
+	}
+	return 0;
+}
+
+/* May a reload mean this module? */
+static bool is_driver(const struct fs *fs, const struct node *n, const struct module *m)
+{
+	char name[MODULE_LEN];
+
+	if (streq(m->name, "erdma"))
+		return true;
+	return ANY(p, n->pcis, n->n_pcis,
+		   p->driver[0] && observe_driver_module(fs, p, name, sizeof(name)) >= 0 &&
+			   streq(name, m->name));
+}
+
+int users_add_modules(const struct fs *fs, struct node *n)
+{
+	for (size_t i = 0; i < n->n_modules; i++) {
+		const struct module *m = &n->modules[i];
+		enum use use = USE_MODULE;
+		char detail[128];
+
+		if (m->state != MODULE_LOADED || (m->refcnt == 0 && !m->holders[0]) ||
+		    !is_driver(fs, n, m))
+			continue;
+		if (m->holders[0]) {
+			snprintf(detail, sizeof(detail), "held by %.100s", m->holders);
+		} else if (m->refcnt == UINT32_MAX) {
+			use = USE_UNKNOWN;
+			COPY(detail, "its references cannot be read");
+		} else {
+			snprintf(detail, sizeof(detail), "%" PRIu32 " references", m->refcnt);
+		}
+		if (add_user(fs, m->name, use, 0, detail, n) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The RDMA driver that comes with a PCI driver of another name. */
+static const struct {
+	const char *driver, *rdma;
+} providers[] = {
+	{ "bnxt_en", "bnxt_re" },   { "cxgb4", "iw_cxgb4" },    { "hns3", "hns_roce_hw_v2" },
+	{ "i40e", "irdma" },        { "ice", "irdma" },         { "mana", "mana_ib" },
+	{ "mlx4_core", "mlx4_ib" }, { "mlx5_core", "mlx5_ib" }, { "qede", "qedr" },
+};
+
+/* Does this part of the kernel come and go with the device, so that it never is in the way? */
+static bool is_of_device(const struct node *n, const struct ibdev *ib, const char *kernel)
+{
+	const struct pci *pci = node_pci(n, ib->pci);
+
+	if (streq(kernel, "ib_core") || streq(kernel, "rdma_rxe") || streq(kernel, "siw"))
+		return true;
+	if (pci && streq(pci->driver, kernel))
+		return true;
+	return pci && ANY(p, providers, ELEMENTSOF(providers),
+			  streq(p->driver, pci->driver) && streq(p->rdma, kernel));
+}
+
+/* Each IPoIB netdev has a PD; more of them than netdevs means that some are elsewhere. */
+static bool is_own_ipoib(const struct node *n, const struct ibdev *ib, const struct rdma_holder *h)
+{
+	uint32_t n_netdevs = 0;
+
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		n_netdevs += streq(n->netdevs[i].pci, ib->pci);
+	return streq(h->kernel, "ib_ipoib") && h->n <= n_netdevs;
+}
+
+static const struct {
+	enum use use;
+	const char *word;
+} kinds[] = {
+	[RDMA_CONTEXTS] = { USE_CONTEXT, "contexts" },
+	[RDMA_PDS] = { USE_CONTEXT, "PDs" }, /* each belongs to a context */
+	[RDMA_CM_IDS] = { USE_CM_ID, "cm_ids" },
+};
+
+int users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
+		      const struct rdma_holder *holders, size_t n_holders, struct node *n)
+{
+	for (size_t i = 0; i < n_holders; i++) {
+		const struct rdma_holder *h = &holders[i];
+		char detail[128];
+
+		if (h->kernel[0] ? is_of_device(n, ib, h->kernel) || is_own_ipoib(n, ib, h)
+				 : h->pid == (uint32_t)getpid())
+			continue;
+
+		snprintf(detail, sizeof(detail), "%s: %" PRIu32 " %s%s%s%s", ib->name, h->n,
+			 kinds[what].word, h->kernel[0] ? " of " : "", h->kernel,
+			 h->kernel[0] || h->pid > 0 ? "" : ", owner not known");
+		make_printable(detail);
+		if (add_user(fs, ib->pci, h->kernel[0] ? USE_KERNEL : kinds[what].use, h->pid,
+			     detail, n) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int ask(struct os *d, const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
+	       struct node *n)
+{
+	_cleanup_(freep) struct rdma_holder *holders = NULL;
+	size_t n_holders = 0;
+	char detail[128];
+	int r;
+
+	r = rdma_list_holders(&d->rdma, ib->index, what, &holders, &n_holders);
+	if (r == -ENOMEM)
+		return r;
+	if (r == -ENODEV || r == -ENOENT) /* gone since */
+		return 0;
+	if (r < 0 && what == RDMA_CONTEXTS) /* they were counted, which is enough */
+		return 0;
+	if (r < 0) {
+		snprintf(detail, sizeof(detail), "%s: its %s cannot be listed: %s", ib->name,
+			 kinds[what].word, strerror(-r));
+		return add_user(fs, ib->pci, USE_UNKNOWN, 0, detail, n);
+	}
+	return users_add_holders(fs, ib, what, holders, n_holders, n);
+}
+
+static bool has_user(const struct node *n, const struct user *other)
+{
+	const struct user *u;
+
+	for (size_t i = 0; (u = node_user(n, other->target, &i));)
+		if (u->use == other->use)
+			return true;
+	return false;
+}
+
+/* A disk has no netdev either, and in_use_find() is not asked about it. */
+static bool is_network(const struct node *n, const struct pci *pci)
+{
+	return pci_is_network(pci) || pci_is_erdma(pci) || node_ibdev_of(n, pci->address);
+}
+
+int users_add_found(const struct fs *fs, struct node *n, const struct memory *memory)
+{
+	_cleanup_(graph_done) struct graph g = {};
+	struct user found[IN_USE_MAX];
+	bool is_known[IN_USE_MAX];
+	int r = graph_make(n, &g);
+
+	if (r < 0)
+		return r;
+	n->has_users = true;
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const size_t n_found = is_network(n, &n->pcis[i])
+					       ? in_use_find(&g, memory, &n->pcis[i], found)
+					       : 0;
+
+		/* Two of one kind are both added. */
+		for (size_t k = 0; k < n_found; k++)
+			is_known[k] = has_user(n, &found[k]);
+		for (size_t k = 0; k < n_found; k++)
+			if (!is_known[k] &&
+			    add_user(fs, found[k].target, found[k].use, 0, found[k].detail, n) < 0)
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+void users_sort(struct node *n)
+{
+	SORT(n->users, n->n_users, user_compare);
+}
+
+static void forget(struct node *n)
+{
+	free(TAKE(n->users));
+	free(TAKE(n->socks));
+	n->n_users = n->n_socks = 0;
+	n->has_users = n->has_socks = false;
+}
+
+static int list_holders(struct os *d, const struct fs *fs, struct node *n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n->n_ibdevs && r >= 0; i++) {
+		const struct ibdev *ib = &n->ibdevs[i];
+
+		if (!ib->pci[0] || ib->index == UINT32_MAX) /* its users count as not known */
+			continue;
+		for (enum rdma_resource what = RDMA_CONTEXTS; what <= RDMA_CM_IDS && r >= 0; what++)
+			r = ask(d, fs, ib, what, n);
+	}
+	return r;
+}
+
+int observe_socks(struct os *d, struct node *n)
+{
+	struct fs unrecorded = d->fs; /* a capture has sockets among its answers */
+	int r = -ENOENT;
+
+	if (n->has_socks)
+		return 0;
+	unrecorded.on_read = NULL;
+	if (d->fs.is_live)
+		r = sock_list(&d->socks, &n->socks, &n->n_socks);
+	if (r < 0 && r != -ENOMEM && r != -E2BIG)
+		r = sock_read(&unrecorded, &n->socks, &n->n_socks);
+	if (r < 0 && r != -ENOMEM)
+		log_debug_errno(r, "The sockets of the node cannot be listed");
+	process_name_socks(&unrecorded, n->socks, n->n_socks);
+	/* A tree of before has none, and plans what it planned. */
+	n->has_socks = r >= 0 || !d->fs.is_live;
+	return r == -ENOMEM ? r : 0;
+}
+
+int observe_users(struct os *d, struct node *n, const struct memory *memory)
+{
+	struct fs unrecorded = d->fs;
+	int r;
+
+	if (!d->fs.is_live)
+		return 0;
+
+	forget(n);
+	unrecorded.on_read = NULL;
+	r = list_holders(d, &unrecorded, n);
+	if (r >= 0)
+		r = users_add_modules(&d->fs, n);
+	if (r >= 0)
+		r = observe_socks(d, n);
+	if (r >= 0)
+		r = users_add_found(&unrecorded, n, memory);
+	if (r < 0) {
+		forget(n);
+		return r;
+	}
+	users_sort(n);
+	return 0;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "vf-precheck-rules.h"
+
+#include "../step/quirk-rules.h"
+
+#define CLASS_ETHERNET   0x0200
+#define CLASS_INFINIBAND 0x0207
+
+/* "0000:17:00" of "0000:17:00.1": the functions of one card differ in the last digit only. */
+static bool is_same_card(const char *a, const char *b)
+{
+	const char *dot = strrchr(a, '.');
+	size_t len = dot ? (size_t)(dot - a) : 0;
+
+	return len > 0 && strncmp(a, b, len + 1) == 0;
+}
+
+/* Active-backup, XOR and 802.3ad: mlx5_handle_changeupper_event() in .../mlx5/core/lag/lag.c. A
+ * mode that is not known may be one of them. */
+static bool is_lag_mode(int mode)
+{
+	return mode == BOND_MODE_UNKNOWN || mode == 1 || mode == 2 || mode == 4;
+}
+
+static const char *mode_name(int mode)
+{
+	switch (mode) {
+	case 1:
+		return "active-backup";
+	case 2:
+		return "balance-xor";
+	case 4:
+		return "802.3ad";
+	default:
+		return "not known";
+	}
+}
+
+/* A LAG takes the ports of one card and nothing else. A bond that has only one port yet may get the
+ * other. */
+static bool has_foreign_port(const struct node *n, const struct pci *pf, const struct netdev *bond)
+{
+	return ANY(nd, n->netdevs, n->n_netdevs,
+		   nd->master == bond->ifindex && !is_same_card(pf->address, nd->pci));
+}
+
+/* Is the PF a port of a LAG? Mode and ports of a bond that is not there yet are unknown. */
+static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail, size_t size)
+{
+	const struct netdev *nd = node_netdev_of(n, pf->address), *bond;
+
+	if (!nd || pf->physfn[0] || !quirk_has(pf, QUIRK_ROCE_LAG))
+		return false;
+	bond = node_bond_of(n, nd);
+	if (!bond || has_foreign_port(n, pf, bond) || !is_lag_mode(bond->bond_mode))
+		return false;
+	snprintf(detail, size, "%s is a port of %s, mode %s", nd->name, bond->name,
+		 mode_name(bond->bond_mode));
+	return true;
+}
+
+/* A bond that is there and has no port yet may get this one, and become a LAG. */
+static bool may_join_lag(const struct plan *p, const struct memory *memory, const struct pci *pf,
+			 char *detail, size_t size)
+{
+	const struct node *n = p->graph.n;
+	const struct netdev *nd = node_netdev_of(n, pf->address), *bond = node_portless(n, false);
+
+	if (!bond || !nd || nd->master || p->is_wait_over || !quirk_has(pf, QUIRK_ROCE_LAG) ||
+	    streq(pf->eswitch, "switchdev") || node_has_host_address(n, memory, nd->ifindex))
+		return false;
+	snprintf(detail, size, "%s has no port yet, and may get %s", bond->name, nd->name);
+	return true;
+}
+
+/* VFs of one port forbid the LAG of all its ports, except with switchdev. */
+static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, size_t size)
+{
+	if (!quirk_has(pf, QUIRK_ROCE_LAG) || streq(pf->eswitch, "switchdev"))
+		return false;
+	if (is_lag_port(n, pf, detail, size))
+		return true;
+	return ANY(p, n->pcis, n->n_pcis,
+		   is_same_card(pf->address, p->address) && is_lag_port(n, p, detail, size));
+}
+
+/*
+ * The reporter "fw" of mlx5 has no recovery: it stays in error until the driver is loaded again,
+ * also when the syndrome has passed. A firmware that fails has "fw_fatal" in error. The "fw" of
+ * bnxt recovers. Source: mlx5_fw_reporter_ops in .../mlx5/core/health.c
+ */
+static bool is_old_syndrome(const struct pci *pf, const struct ibdev *ib)
+{
+	return ib && streq(pf->driver, "mlx5_core") && streq(pf->health, "fw");
+}
+
+/* A driver in firmware recovery stays bound, and each VF would wait two minutes for it: https://
+ * github.com/Mellanox/doca-driver-build/pull/62. */
+static bool is_sick(const struct node *n, const struct pci *pf, char *detail, size_t size)
+{
+	const struct ibdev *ib = node_ibdev_of(n, pf->address);
+
+	if (pf->unreadable[0])
+		snprintf(detail, size, "%s", pf->unreadable);
+	else if (pf->health[0] && !is_old_syndrome(pf, ib))
+		snprintf(detail, size, "devlink health reporter in error state: %s", pf->health);
+	else if (pf->class >> 8 == CLASS_ETHERNET && !node_netdev_of(n, pf->address))
+		snprintf(detail, size, "%s is bound, but has no network device here", pf->driver);
+	else if (pf->class >> 8 == CLASS_INFINIBAND && !ib)
+		snprintf(detail, size, "%s is bound, but has no RDMA device here", pf->driver);
+	if (!detail[0] && ib && ib->n_ports == 0)
+		snprintf(detail, size, "%s has no port", ib->name);
+	for (size_t i = 0; !detail[0] && ib && i < ib->n_ports; i++)
+		if (!ib->ports[i].state[0])
+			snprintf(detail, size, "the state of port %" PRIu32 " of %s cannot be read",
+				 ib->ports[i].number, ib->name);
+	return detail[0];
+}
+
+/* A vendor's own driver, which is out of tree, may have what the kernel's does not. */
+static bool lacks_rdma_vfs(const struct node *n, const struct pci *pf)
+{
+	const struct rdma_part *part = rdma_part_of(pf->driver);
+	const struct module *m = node_module(n, pf->driver);
+
+	return part && part->lacks_vfs && !(m && m->is_out_of_tree);
+}
+
+static bool is_down(const struct plan *p, const struct pci *pf)
+{
+	const struct netdev *nd = node_netdev_of(p->graph.n, pf->address);
+
+	return nd && ((quirk_has(pf, QUIRK_UP_FIRST) && !nd->is_up) ||
+		      (node_keeps_down(p->graph.n, nd) && !p->is_wait_over));
+}
+
+static void say_wanted(uint32_t want, char *ret, size_t size)
+{
+	if (want == COUNT_MAX)
+		copy(ret, size, "max asked for");
+	else
+		snprintf(ret, size, "%" PRIu32 " asked for", want);
+}
+
+bool vf_precheck_is_container(const struct node *n, const struct pci *pf)
+{
+	return n->is_container_loading &&
+	       streq(pf->driver[0] ? pf->driver : pf->module, "mlx5_core");
+}
+
+/*
+ * The kernel changes numbers of VFs under one lock: pci_lock_rescan_remove() in drivers/pci/iov.c
+ * since Linux 6.18. A driver that hangs at a VF has no such lock, and keeps only its own PF.
+ */
+static bool is_stuck(const struct node *n, const struct memory *memory, const struct pci *pf)
+{
+	const struct pci *stuck = memory->stuck[0] ? node_pci(n, memory->stuck) : NULL;
+
+	return memory->stuck[0] &&
+	       (!stuck || !stuck->physfn[0] || streq(stuck->physfn, pf->address));
+}
+
+enum reason vf_obstacle(const struct plan *p, const struct memory *memory, const struct pci *pf,
+			uint32_t want, enum class *ret_class, char *detail, size_t size)
+{
+	const struct node *n = p->graph.n;
+
+	detail[0] = '\0';
+
+	if (vf_precheck_is_container(n, pf)) {
+		*ret_class = CLASS_WAITING;
+		return REASON_DRIVER_CONTAINER;
+	}
+	if (!pf->driver[0]) {
+		*ret_class = CLASS_WAITING;
+		return REASON_NO_DRIVER;
+	}
+	if (!pf->unreadable[0] && (!pf->has_sriov || (pf->total_vfs == 0 && want > 0))) {
+		*ret_class = CLASS_IMPOSSIBLE;
+		say_wanted(want, detail, size);
+		copy(detail + strlen(detail), size - strlen(detail),
+		     pf->has_sriov ? ", sriov_totalvfs is 0" : ", there is no sriov_totalvfs");
+		return REASON_NO_SRIOV;
+	}
+	if (!pf->unreadable[0] && want > pf->total_vfs) {
+		*ret_class = CLASS_IMPOSSIBLE;
+		snprintf(detail, size, "%" PRIu32 " asked for, sriov_totalvfs is %" PRIu32, want,
+			 pf->total_vfs);
+		return REASON_TOO_MANY_VFS;
+	}
+	if (want > 0 && lacks_rdma_vfs(n, pf)) {
+		*ret_class = CLASS_IMPOSSIBLE;
+		copy(detail, size, pf->driver);
+		return REASON_VF_WITHOUT_RDMA;
+	}
+	if (want > 0 && may_join_lag(p, memory, pf, detail, size)) {
+		*ret_class = CLASS_WAITING;
+		return REASON_PF_IN_LAG;
+	}
+	if (is_in_lag(n, pf, detail, size)) {
+		*ret_class = want > 0 ? CLASS_REFUSED : CLASS_NEEDS_REBOOT;
+		return REASON_PF_IN_LAG;
+	}
+	if (is_sick(n, pf, detail, size)) {
+		*ret_class = CLASS_WAITING;
+		return REASON_PF_SICK;
+	}
+	if (is_down(p, pf)) {
+		*ret_class = CLASS_WAITING;
+		return REASON_PF_DOWN;
+	}
+	if (is_stuck(n, memory, pf)) {
+		*ret_class = CLASS_WAITING;
+		copy(detail, size, memory->stuck);
+		return REASON_PCI_STUCK;
+	}
+	return REASON_NONE;
+}

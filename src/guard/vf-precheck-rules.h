@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gate: what forbids to make or remove VFs on a PF now. Pure.
+ *
+ * It looks at one PF, and at others only where they share its card's bond: a sick PF costs itself
+ * alone. Who uses the VFs that are there is asked elsewhere (in-use-plan.h).
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+#define GATE_DETAIL_LEN 256
+
+/**
+ * vf_obstacle() - the first thing that stands against another number of VFs
+ * @p:         its graph and is_wait_over are set
+ * @want:      VFs that are asked for, not the number there is; COUNT_MAX: as many as there can be,
+ *             which are none
+ * @ret_class: what can be done about it; set with a reason only
+ * @detail:    names and numbers for people; empty when there is nothing to add
+ *
+ * A sick PF is waited for, not refused: nothing has to be changed in what was asked for, the
+ * firmware may recover or the driver finish its probe, and each look decides again. When the time
+ * to wait is over the node is degraded by it, as by a device that did not appear.
+ *
+ * A PF that is in a RoCE LAG, or will be, is refused; when VFs that are there are to go, that is
+ * left to the next boot, since a LAG that can form then replaces the RDMA devices of both ports.
+ *
+ * Return: REASON_NONE when there is none.
+ */
+enum reason vf_obstacle(const struct plan *p, const struct memory *memory, const struct pci *pf,
+			uint32_t want, enum class *ret_class, char *detail, size_t size);
+
+/* A container is loading the driver of this PF, which changes the PF and its VFs by itself. */
+bool vf_precheck_is_container(const struct node *n, const struct pci *pf);

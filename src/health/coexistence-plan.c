@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Coexistence: others who have their hands on managed NICs, told as hints; nothing is done about
+ * them.
+ */
+#include "../model/module-options.h"
+#include "../model/rtproto.h"
+#include "../route/nic-netdev-rules.h"
+
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+/* Terway's tables: getRouteTableID() in its plugin/driver/utils */
+#define TERWAY_TABLE_BASE 1000
+
+static int hint_terway(const struct node *n, struct plan *p, const struct nic_netdev *k)
+{
+	for (size_t i = 0; i < n->n_rules; i++) {
+		const struct rule *rule = &n->rules[i];
+
+		if (!pci_is_erdma(k->device->pci) || rule->protocol == OWN_PROTOCOL ||
+		    rule->table != TERWAY_TABLE_BASE + k->netdev->ifindex)
+			continue;
+		return plan_add_hint(p, REASON_TERWAY_ENI, k->device->pci->address,
+				     "a rule with preference %" PRIu32 " leads to table %" PRIu32
+				     ", which is Terway's for %s",
+				     rule->preference, rule->table, k->netdev->name);
+	}
+	return 0;
+}
+
+static int hint_rival(const struct config *c, const struct node *n, struct plan *p,
+		      const struct nic_netdev *k)
+{
+	char dst[64];
+
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (!nic_netdev_is_rival(n, k, t) || t->metric >= c->route.metric)
+			continue;
+		ip_format(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
+		return plan_add_hint(p, REASON_ROUTE_FOREIGN, k->device->pci->address,
+				     "%s dev %s proto %d metric %" PRIu32, dst, k->netdev->name,
+				     t->protocol, t->metric);
+	}
+	return 0;
+}
+
+/* Not so often that it is put off, but again and again: what an owner does who looks every few
+ * minutes. */
+static int hint_contested(const struct memory *memory, struct plan *p, const struct nic_netdev *k)
+{
+	for (size_t i = 0; i < memory->n_ledger; i++) {
+		const struct ledger_entry *e = &memory->ledger[i];
+
+		if (e->ifindex != k->netdev->ifindex || e->total <= OWN_RESTORES_MAX ||
+		    (!streq(e->verb, verb_name(VERB_SET_METRIC)) &&
+		     !streq(e->verb, verb_name(VERB_SET_SYSCTL))))
+			continue;
+		return plan_add_hint(p, REASON_CONTESTED, k->device->pci->address,
+				     "%s %s is set back to something else again and again", e->verb,
+				     e->subject);
+	}
+	return 0;
+}
+
+/* The plugin of VKE acts on the label, this service on the sections: both have to mean the same. */
+static int hint_vke_mode(const struct config *c, const struct node *n, struct plan *p)
+{
+	const char *label = n->kubelet.vke_rdma_mode;
+	const bool is_file = n->kubelet.has_label_file;
+
+	if (*n->kubelet.label_problem &&
+	    plan_add_hint(p, REASON_LABEL_UNKNOWN, c->kubelet.label_file, "%s",
+			  n->kubelet.label_problem) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n_devices && *label; i++) {
+		const struct device_config *dc = p->devices[i].config;
+
+		if (p->devices[i].is_vf || streq(vf_mode_name(dc->mode), label))
+			continue;
+		return plan_add_hint(p, REASON_VKE_MODE, "kubelet",
+				     "the label%s%s is %s, [Device %s] VirtualFunctions=%s",
+				     is_file ? " in " : "", is_file ? c->kubelet.label_file : "",
+				     label, dc->name, vf_mode_name(dc->mode));
+	}
+	return 0;
+}
+
+static int hint_vke_mgpu(const struct node *n, struct plan *p)
+{
+	if (p->n_devices == 0 || !streq(n->kubelet.vke_gpu_schedule, "mgpu"))
+		return 0;
+	return plan_add_hint(p, REASON_VKE_MGPU, "kubelet",
+			     "--node-labels=" VKE_GPU_SCHEDULE "=mgpu");
+}
+
+/* --- two functions with one MAC --- */
+
+#define ETHERNET_MAC_CHARS 17
+
+struct station {
+	const char *mac, *pci, *name;
+};
+
+static int by_mac(const void *a, const void *b)
+{
+	return strcmp(((const struct station *)a)->mac, ((const struct station *)b)->mac);
+}
+
+/* The number of a queue pair tells IPoIB's apart; not all trees have it. */
+static bool is_station_mac(const char *mac)
+{
+	return strlen(mac) == ETHERNET_MAC_CHARS && mac[strspn(mac, "0:")];
+}
+
+/* The ports of a bond, and a VF below the netdev of a hypervisor, have that one's. */
+static bool is_station(const struct netdev *nd)
+{
+	return nd->pci[0] && is_station_mac(nd->mac) && !nd->master;
+}
+
+/* Netdevs, and VFs that are not here by what their PFs have of them. */
+static size_t list_stations(const struct node *n, struct station *ret)
+{
+	size_t n_stations = 0;
+
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (is_station(&n->netdevs[i]))
+			ret[n_stations++] = (struct station){ n->netdevs[i].mac, n->netdevs[i].pci,
+							      n->netdevs[i].name };
+	for (size_t i = 0; i < n->n_vf_infos; i++) {
+		const struct vf_info *v = &n->vf_infos[i];
+		const struct pci *vf = node_vf(n, v->pf, v->index);
+
+		if (vf && is_station_mac(v->mac) && !node_netdev_of(n, vf->address))
+			ret[n_stations++] =
+				(struct station){ v->mac, vf->address, "its virtual function" };
+	}
+	if (n_stations > 1)
+		qsort(ret, n_stations, sizeof(*ret), by_mac);
+	return n_stations;
+}
+
+static bool is_managed(const struct node *n, const struct plan *p, const char *address)
+{
+	const struct pci *pci = node_pci(n, address);
+
+	return pci && plan_device(p, pci);
+}
+
+static int hint_same_mac(const struct node *n, struct plan *p)
+{
+	_cleanup_(freep) struct station *s = calloc(n->n_netdevs + n->n_vf_infos + 1, sizeof(*s));
+	const size_t n_stations = s ? list_stations(n, s) : 0;
+	int r = s ? 0 : -ENOMEM;
+
+	for (size_t i = 1; i < n_stations && r >= 0; i++) {
+		const struct station *a = &s[i - 1], *b = &s[i];
+
+		if (!streq(a->mac, b->mac) || streq(a->pci, b->pci) ||
+		    (!is_managed(n, p, a->pci) && !is_managed(n, p, b->pci)))
+			continue;
+		r = plan_add_hint(p, REASON_MAC_TWICE, a->pci, "%s: %s (%s) and %s (%s)", a->mac,
+				  a->name, a->pci, b->name, b->pci);
+	}
+	return r;
+}
+
+int plan_coexistence(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p)
+{
+	int r = hint_vke_mode(c, n, p);
+
+	if (r >= 0)
+		r = hint_vke_mgpu(n, p);
+	if (r < 0)
+		return r;
+	r = hint_same_mac(n, p);
+	if (r < 0 || !c->route.manage)
+		return r;
+	for (size_t i = 0; i < p->n_nic_netdevs; i++) {
+		const struct nic_netdev *k = &p->nic_netdevs[i];
+
+		r = hint_terway(n, p, k);
+		if (r >= 0)
+			r = hint_rival(c, n, p, k);
+		if (r >= 0)
+			r = hint_contested(memory, p, k);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide-rules.h"
+
+#include "cpus.h"
+#include "start-rules.h"
+
+/* The kubelet exits above this with any policy, unless an option raises it:
+ * pkg/kubelet/cm/topologymanager/topology_manager.go */
+#define MAX_NUMA_NODES 8
+
+/* Drop-ins: behind a variable of the environment before 1.30; k3s and RKE2 have a folder of them
+ * from 1.32 on. KEP-3983; k3s-io/k3s#2116. */
+#define MINOR_DROP_INS 29
+#define MINOR_RANCHER  32
+
+/* The facts for one decision: the setting, its value, and the rank that is wanted. */
+struct kubelet_question {
+	const struct kubelet_found *k;
+	const struct kubelet_value *v;
+	enum kubelet_setting setting;
+	uint32_t want, n_numa_nodes;
+};
+
+static bool is_open(const struct kubelet_question *q, enum kubelet_way way)
+{
+	return !(q->k->blocked & 1u << way);
+}
+
+static bool is_strict_enough(const struct kubelet_question *q)
+{
+	return q->v->rank >= q->want && !q->v->is_misspelt;
+}
+
+static bool is_managed(const struct kubelet_question *q)
+{
+	return *q->k->seen.manager && !is_strict_enough(q);
+}
+
+static bool has_too_many_nodes(const struct kubelet_question *q)
+{
+	return q->setting == KUBELET_TOPOLOGY_POLICY && !*q->k->unknown &&
+	       q->n_numa_nodes != CPUS_UNKNOWN &&
+	       q->n_numa_nodes > MAX(MAX_NUMA_NODES, q->k->start.max_numa_nodes);
+}
+
+static bool is_unread(const struct kubelet_question *q)
+{
+	return q->v->source == KUBELET_UNKNOWN ||
+	       (*q->k->unknown && q->n_numa_nodes > MAX_NUMA_NODES);
+}
+
+/* A vendor's word, or one of a newer kubelet, or a misspelt stricter one; or it cannot be read. */
+static bool is_unknown(const struct kubelet_question *q)
+{
+	if (is_unread(q) || q->n_numa_nodes == CPUS_UNKNOWN)
+		return true;
+	return q->setting != KUBELET_RESERVED_CPUS && (q->v->rank == 0 || q->v->rank > q->want);
+}
+
+static bool is_unclear(const struct kubelet_question *q)
+{
+	return *q->k->seen.problem != '\0';
+}
+
+static bool is_flag(const struct kubelet_question *q)
+{
+	return q->v->source == KUBELET_FLAG;
+}
+
+/* A file that another agent writes first, and fills then. */
+static bool is_waiting(const struct kubelet_question *q)
+{
+	return q->k->is_waiting || (*q->k->seen.file && !is_flag(q) &&
+				    (!q->k->seen.has_file || q->k->file_result == -ENODATA));
+}
+
+static bool is_editable_flag(const struct kubelet_question *q)
+{
+	return is_flag(q) && q->k->words[q->setting].to > 0 && is_open(q, KUBELET_WAY_TOKEN);
+}
+
+static bool is_flag_and_extra(const struct kubelet_question *q)
+{
+	return is_flag(q) && *q->k->extra_path && is_open(q, KUBELET_WAY_EXTRA);
+}
+
+static bool is_rancher(const struct kubelet_question *q)
+{
+	return q->k->flavour == KUBELET_RANCHER;
+}
+
+static bool is_rancher_drop_in(const struct kubelet_question *q)
+{
+	return is_rancher(q) && !is_flag(q) && q->k->minor >= MINOR_RANCHER && *q->k->drop_in &&
+	       is_open(q, KUBELET_WAY_DROP_IN);
+}
+
+static bool is_rancher_config(const struct kubelet_question *q)
+{
+	return is_rancher(q) && *q->k->rancher_path && is_open(q, KUBELET_WAY_RANCHER);
+}
+
+static bool is_rancher_flag(const struct kubelet_question *q)
+{
+	return is_rancher(q) && is_flag(q);
+}
+
+static bool is_drop_in(const struct kubelet_question *q)
+{
+	return q->k->seen.has_folder && q->k->minor >= MINOR_DROP_INS && *q->k->drop_in &&
+	       !is_flag(q) && is_open(q, KUBELET_WAY_DROP_IN);
+}
+
+/* Also where a folder of drop-ins is used by 1.28, or by a kubelet of unknown version. */
+static bool is_file(const struct kubelet_question *q)
+{
+	return q->k->seen.has_file && q->k->file_result == 0 && !q->k->is_fixed &&
+	       q->v->source != KUBELET_DROP_IN && !q->k->is_reset && !is_flag(q) &&
+	       is_open(q, KUBELET_WAY_FILE);
+}
+
+static bool is_extra(const struct kubelet_question *q)
+{
+	return *q->k->extra_path && is_open(q, KUBELET_WAY_EXTRA);
+}
+
+static bool is_always(_unused_ const struct kubelet_question *q)
+{
+	return true;
+}
+
+/*
+ * The decision table: the first row whose condition holds decides. Its number is what "explain
+ * kubelet" prints: rows that answer one question share it. 3 and 8 are not in use.
+ */
+static const struct {
+	bool (*is_met)(const struct kubelet_question *q);
+	uint32_t row;
+	enum kubelet_outcome outcome;
+	enum kubelet_way way;
+	enum reason reason;
+} rows[] = {
+	{ is_managed, 1, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_MANAGED },
+	{ has_too_many_nodes, 2, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_NUMA_NODES },
+	{ is_waiting, 10, KUBELET_WAITING, KUBELET_WAY_NONE, REASON_KUBELET_NO_FILE },
+	{ is_strict_enough, 4, KUBELET_SATISFIED, KUBELET_WAY_NONE, REASON_NONE },
+	{ is_unclear, 12, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_UNCLEAR },
+	{ is_unknown, 4, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_VALUE_UNKNOWN },
+	{ is_editable_flag, 5, KUBELET_CHANGED, KUBELET_WAY_TOKEN, REASON_NONE },
+	{ is_flag_and_extra, 5, KUBELET_CHANGED, KUBELET_WAY_EXTRA, REASON_NONE },
+	{ is_rancher_drop_in, 6, KUBELET_CHANGED, KUBELET_WAY_DROP_IN, REASON_NONE },
+	{ is_rancher_config, 6, KUBELET_CHANGED, KUBELET_WAY_RANCHER, REASON_NONE },
+	{ is_rancher_flag, 6, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_FLAG_WINS },
+	{ is_rancher, 6, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_FILE_REFUSED },
+	{ is_flag, 5, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_FLAG_WINS },
+	{ is_drop_in, 7, KUBELET_CHANGED, KUBELET_WAY_DROP_IN, REASON_NONE },
+	{ is_file, 9, KUBELET_CHANGED, KUBELET_WAY_FILE, REASON_NONE },
+	{ is_extra, 11, KUBELET_CHANGED, KUBELET_WAY_EXTRA, REASON_NONE },
+	{ is_always, 12, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_FILE_REFUSED },
+};
+
+static void show_value(const struct kubelet_question *q, char *ret, size_t size)
+{
+	const struct kubelet_value *v = q->v;
+	const bool is_flag_value = v->source == KUBELET_FLAG;
+	char line[16] = "";
+
+	if (v->line > 0)
+		snprintf(line, sizeof(line), ":%" PRIu32, v->line);
+	if (is_unread(q))
+		copy(ret, size, q->k->unknown);
+	else if (q->n_numa_nodes == CPUS_UNKNOWN)
+		copy(ret, size, "how many NUMA nodes there are cannot be read");
+	else if (v->source == KUBELET_DEFAULT)
+		snprintf(ret, size, "%.160s%s%s is not set", q->k->seen.file,
+			 *q->k->seen.file ? ": " : "", kubelet_key(q->setting));
+	else
+		snprintf(ret, size, "%.128s%s: %s%s%s%.63s", *v->path ? v->path : "command line",
+			 line, is_flag_value ? "--" : "",
+			 is_flag_value ? kubelet_flag(q->setting) : kubelet_key(q->setting),
+			 is_flag_value ? "=" : ": ", v->text);
+}
+
+/* Why, with the file, line and value that decide. */
+static void explain(const struct kubelet_question *q, struct kubelet_item *item)
+{
+	const struct kubelet_found *k = q->k;
+
+	show_value(q, item->detail, sizeof(item->detail));
+	COPY(item->path, *q->v->path ? q->v->path : k->seen.file);
+	switch (item->reason) {
+	case REASON_KUBELET_MANAGED:
+		snprintf(item->detail, sizeof(item->detail), "%s", k->seen.manager);
+		break;
+	case REASON_KUBELET_NUMA_NODES:
+		snprintf(item->detail, sizeof(item->detail), "%" PRIu32 " NUMA nodes",
+			 q->n_numa_nodes);
+		break;
+	case REASON_KUBELET_UNCLEAR:
+		COPY(item->detail, k->seen.problem);
+		break;
+	case REASON_KUBELET_NO_FILE:
+		snprintf(item->detail, sizeof(item->detail), "%.200s is %s",
+			 *k->seen.file ? k->seen.file : "a file that the kubelet's unit names",
+			 k->file_result == -ENODATA ? "empty" : "not there");
+		break;
+	case REASON_KUBELET_FILE_REFUSED:
+		if (*k->blocked_detail)
+			COPY(item->detail, k->blocked_detail);
+		else if (*k->seen.file_problem)
+			snprintf(item->detail, sizeof(item->detail), "%.128s: %s", k->seen.file,
+				 k->seen.file_problem);
+		else if (k->is_reset)
+			snprintf(item->detail, sizeof(item->detail),
+				 "%.100s: the drop-ins of kubelet 1.28 reset the policy",
+				 k->seen.folder);
+		else if (!*k->seen.file && !*k->seen.folder)
+			snprintf(item->detail, sizeof(item->detail),
+				 "the kubelet has neither --config nor a variable for more flags");
+		break;
+	default:
+		break;
+	}
+}
+
+static void decide_way(const struct kubelet_found *k, enum kubelet_way way,
+		       struct kubelet_item *item)
+{
+	item->way = way;
+	if (way == KUBELET_WAY_FILE)
+		COPY(item->path, k->seen.file);
+	if (way == KUBELET_WAY_DROP_IN)
+		COPY(item->path, k->drop_in);
+	if (way == KUBELET_WAY_RANCHER)
+		COPY(item->path, k->rancher_path);
+	if (way == KUBELET_WAY_EXTRA)
+		COPY(item->path, k->extra_path);
+}
+
+static void decide(const struct kubelet_question *q, const char *to, struct kubelet_item *item)
+{
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		if (!rows[i].is_met(q))
+			continue;
+		*item = (struct kubelet_item){ .row = rows[i].row,
+					       .outcome = rows[i].outcome,
+					       .reason = rows[i].reason };
+		break;
+	}
+	COPY(item->from, q->v->source == KUBELET_UNKNOWN ? ""
+			 : q->v->source == KUBELET_DEFAULT || !*q->v->text
+				 ? kubelet_word(q->setting, 1)
+				 : q->v->text);
+	COPY(item->to, to);
+	explain(q, item);
+	for (size_t i = 0; i < ELEMENTSOF(rows) && item->outcome == KUBELET_CHANGED; i++)
+		if (rows[i].is_met(q)) {
+			decide_way(q->k, rows[i].way, item);
+			return;
+		}
+}
+
+static void refuse(struct kubelet_item *item, enum reason reason, const char *detail)
+{
+	item->outcome = KUBELET_REFUSED;
+	item->way = KUBELET_WAY_NONE;
+	item->reason = reason;
+	COPY(item->detail, detail);
+}
+
+/* Would the kubelet start with the static policy? "": yes. */
+static const char *cpu_obstacle(const struct kubelet_cpus *c)
+{
+	if (c->is_unclear)
+		return "the CPU reservation, or --root-dir, is not understood";
+	if (c->n_online == 0)
+		return "the CPUs that are online are not known";
+	if (c->is_list && c->has_cgroup)
+		return "reservedSystemCPUs is given with kubeReservedCgroup or "
+		       "systemReservedCgroup, which the kubelet refuses";
+	if (c->n_reserved == 0 && c->has_cgroup)
+		return "kubeReserved has no cpu, and with kubeReservedCgroup or "
+		       "systemReservedCgroup no CPUs may be listed";
+	if (c->n_reserved == 0 && c->is_by_flag)
+		return "--kube-reserved or --system-reserved replaces what the file reserves, and "
+		       "has no cpu";
+	if (c->n_reserved == 0 && (c->n_first_core == 0 || c->n_first_core >= c->n_online))
+		return "there is no core to spare";
+	if (c->n_reserved >= c->n_online)
+		return "all CPUs are reserved";
+	return "";
+}
+
+/* A state file of another policy ends every start of the kubelet: its message names that file. */
+static bool has_other_state(const struct kubelet_cpus *c)
+{
+	return *c->checkpoint && !streq(c->checkpoint, "static");
+}
+
+static void decide_cpus(const struct kubelet_found *k, uint32_t n_numa_nodes,
+			struct kubelet_decision *ret)
+{
+	struct kubelet_item *item = &ret->items[KUBELET_CPU_POLICY],
+			    *reserved = &ret->items[KUBELET_RESERVED_CPUS];
+	struct kubelet_question q = { k, &k->seen.values[KUBELET_CPU_POLICY], KUBELET_CPU_POLICY,
+				      CPU_POLICY_STATIC, n_numa_nodes };
+	const char *obstacle = cpu_obstacle(&k->seen.cpus);
+	char detail[384];
+
+	decide(&q, "static", item);
+	if (item->outcome != KUBELET_CHANGED && item->outcome != KUBELET_SATISFIED)
+		return;
+
+	snprintf(detail, sizeof(detail), "%s has the policy %s", k->seen.cpus.checkpoint_path,
+		 *k->seen.cpus.checkpoint ? k->seen.cpus.checkpoint : "not written yet");
+	if (item->outcome == KUBELET_SATISFIED) {
+		if (has_other_state(&k->seen.cpus) && k->was_started)
+			refuse(item, REASON_KUBELET_CPU_STATE, detail);
+		ret->is_state_removed =
+			(has_other_state(&k->seen.cpus) || *k->seen.cpus.state_problem) &&
+			!k->was_started;
+		return;
+	}
+
+	if (*obstacle) {
+		refuse(item, REASON_KUBELET_CPU_RESERVATION, obstacle);
+		return;
+	}
+	if (k->was_started && (has_other_state(&k->seen.cpus) || k->seen.is_running)) {
+		refuse(item, REASON_KUBELET_CPU_STATE, detail);
+		return;
+	}
+	if (k->seen.cpus.n_reserved > 0)
+		return;
+
+	q.v = &k->seen.values[KUBELET_RESERVED_CPUS];
+	q.setting = KUBELET_RESERVED_CPUS;
+	q.want = UINT32_MAX;
+	decide(&q, k->seen.cpus.first_core, reserved);
+	COPY(reserved->from, q.v->source == KUBELET_DEFAULT ? "" : q.v->text);
+	if (reserved->outcome != KUBELET_CHANGED)
+		refuse(item, reserved->reason, reserved->detail);
+}
+
+static uint32_t rank_of(const struct kubelet_found *k, const struct kubelet_decision *d,
+			enum kubelet_setting s, bool is_after)
+{
+	if (is_after && d->items[s].outcome == KUBELET_CHANGED)
+		return kubelet_rank(s, d->items[s].to);
+	return k->seen.values[s].source == KUBELET_UNKNOWN ? 0 : k->seen.values[s].rank;
+}
+
+static void find_exit(const struct kubelet_found *k, const struct kubelet_decision *d,
+		      uint32_t n_numa_nodes, bool is_after, char ret[256])
+{
+	const bool is_cpu_changed =
+		is_after && d->items[KUBELET_CPU_POLICY].outcome == KUBELET_CHANGED;
+	const struct start_policies policies = {
+		.topology = rank_of(k, d, KUBELET_TOPOLOGY_POLICY, is_after),
+		.cpu = rank_of(k, d, KUBELET_CPU_POLICY, is_after),
+		.is_cpu_state_asked = !d->is_state_removed && !is_cpu_changed,
+		.is_reserved =
+			is_after && d->items[KUBELET_RESERVED_CPUS].outcome == KUBELET_CHANGED,
+		.n_numa_nodes = n_numa_nodes,
+	};
+
+	start_find_exit(k, &policies, ret);
+}
+
+/* Tells of a kubelet that would exit before it does; an edit with which it would is refused. */
+static void decide_exit(const struct kubelet_found *k, uint32_t n_numa_nodes,
+			struct kubelet_decision *ret)
+{
+	char before[256], after[256];
+
+	for (int s = 0; s < _KUBELET_SETTING_N; s++)
+		if (ret->items[s].outcome == KUBELET_REFUSED)
+			return; /* for a reason of its own */
+	find_exit(k, ret, n_numa_nodes, false, before);
+	find_exit(k, ret, n_numa_nodes, true, after);
+	COPY(ret->would_exit, after);
+	for (int s = 0; s < _KUBELET_SETTING_N && *after && !*before; s++)
+		if (ret->items[s].row > 0 && ret->items[s].outcome == KUBELET_CHANGED) {
+			refuse(&ret->items[s], REASON_KUBELET_WOULD_EXIT, after);
+			ret->would_exit[0] = '\0';
+		}
+}
+
+void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint32_t n_numa_nodes,
+		    struct kubelet_decision *ret)
+{
+	const struct {
+		enum kubelet_setting setting;
+		uint32_t want;
+	} wanted[] = {
+		{ KUBELET_TOPOLOGY_POLICY, c->kubelet.topology_policy },
+		{ KUBELET_TOPOLOGY_SCOPE, c->kubelet.topology_scope },
+	};
+
+	*ret = (struct kubelet_decision){};
+	if (!k->seen.is_there && !*k->unknown)
+		return;
+
+	for (size_t i = 0; i < ELEMENTSOF(wanted); i++) {
+		const struct kubelet_question q = { k, &k->seen.values[wanted[i].setting],
+						    wanted[i].setting, wanted[i].want,
+						    n_numa_nodes };
+
+		if (wanted[i].want > 0)
+			decide(&q, kubelet_word(q.setting, q.want), &ret->items[q.setting]);
+	}
+	if (c->kubelet.cpu_policy == CPU_POLICY_STATIC)
+		decide_cpus(k, n_numa_nodes, ret);
+	decide_exit(k, n_numa_nodes, ret);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Generator: what systemd runs at boot and at each daemon-reload, systemd.generator(7). Writes the
+ * drop-ins that [Kubelet] asks for into the folder that is its first argument.
+ *
+ * Reads the configuration and nothing else, and never fails: without a valid one the drop-ins are
+ * those of the default, and rdma-provision.service asks for another daemon-reload when that is not
+ * what a valid one wants.
+ */
+#include "../base/log.h"
+#include "../config/load.h"
+#include "../model/units.h"
+
+#include <sys/resource.h>
+
+#define LIMIT_SEC 5 /* systemd waits for generators before it does anything else */
+
+static int write_drop_in(const struct fs *fs, const char *folder, const char *unit,
+			 const char *text)
+{
+	char path[512];
+	int r, n;
+
+	n = snprintf(path, sizeof(path), "%s/%s.d", fs_bare(folder), unit);
+	r = n < (int)sizeof(path) ? fs_make_folders(fs, path) : -ENAMETOOLONG;
+	if (r < 0)
+		return log_error_errno(r, "/%s", path);
+	n = snprintf(path, sizeof(path), "%s/%s.d/" DROP_IN_NAME, fs_bare(folder), unit);
+	r = n < (int)sizeof(path) ? fs_replace(fs, path, text, strlen(text), 0644) : -ENAMETOOLONG;
+	return r < 0 ? log_error_errno(r, "/%s", path) : 0;
+}
+
+static int generate(const struct fs *fs, const char *folder)
+{
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(freep) char *kubelet = NULL;
+	int r;
+
+	r = load_valid(fs, NULL, &c);
+	if (r < 0)
+		r = config_load_default(&c);
+	if (r >= 0)
+		r = units_kubelet_drop_in(&c, &kubelet);
+	for (size_t i = 0; i < N_KUBELET_UNITS && r >= 0 && kubelet; i++)
+		r = write_drop_in(fs, folder, kubelet_units[i], kubelet);
+	return r;
+}
+
+/* A generator that fails is logged by systemd as well; the boot goes on all the same. */
+int main(int argc, char **argv)
+{
+	const struct rlimit limit = { LIMIT_BYTES, LIMIT_BYTES };
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+
+	if (standard_open() < 0)
+		return EXIT_FAILURE;
+	if (argc < 2 || *argv[1] != '/') {
+		log_error("usage: rdma-provision-generator FOLDER, by systemd");
+		return EXIT_FAILURE;
+	}
+	setrlimit(RLIMIT_DATA, &limit);
+	alarm(LIMIT_SEC);
+	if (fs_open_root(NULL, &fs) >= 0)
+		generate(&fs, argv[1]);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kubelet plan: what kubelet/decide-rules.c decided about each setting, as actions and hints of the
+ * plan.
+ */
+#include "../step/steps.h"
+
+/* Adds a setting to the one change of all settings, which kubelet-ensure makes together. */
+static int add_change(const struct kubelet_item *item, enum kubelet_setting s,
+		      struct action **change, struct plan *p)
+{
+	if (*change) {
+		const char *detail = (*change)->detail;
+
+		(*change)->detail =
+			plan_text(p, "%s%s%s %s%s%s", detail, *detail ? "; " : "", kubelet_key(s),
+				  item->from, *item->from ? " -> " : "", item->to);
+		return 0;
+	}
+	*change = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE, item->path);
+	if (!*change)
+		return -ENOMEM;
+	(*change)->subject = kubelet_key(s);
+	COPY((*change)->text.from, item->from);
+	COPY((*change)->text.to, item->to);
+	(*change)->detail = action_text(&p->texts, item->detail);
+	return 0;
+}
+
+static int add_refused(const struct kubelet_item *item, struct plan *p)
+{
+	const bool is_reboot = item->reason == REASON_KUBELET_CPU_STATE;
+	struct action *a;
+
+	/* A finding that no edit can change is a hint, and no action. */
+	if (item->outcome == KUBELET_WAITING || item->reason == REASON_KUBELET_NUMA_NODES)
+		return plan_add_hint(p, item->reason, "kubelet", "%s", item->detail);
+
+	a = plan_add_reason(p, STEP_KUBELET, VERB_ENSURE_KUBELET,
+			    is_reboot ? CLASS_NEEDS_REBOOT : CLASS_REFUSED, item->path,
+			    item->reason);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->text.from, item->from);
+	COPY(a->text.to, item->to);
+	a->detail = action_text(&p->texts, item->detail);
+	return 0;
+}
+
+static bool is_told(const struct kubelet_decision *d, size_t n)
+{
+	return ANY(item, d->items, n,
+		   item->row > 0 && item->reason == d->items[n].reason &&
+			   streq(item->detail, d->items[n].detail));
+}
+
+/* Will a topology policy be in force: the configured one, else the one that the kubelet has? */
+static bool has_topology_policy(const struct config *c, const struct node *n)
+{
+	const char *has = n->kubelet.values[KUBELET_TOPOLOGY_POLICY].text;
+
+	return c->kubelet.topology_policy != TOPOLOGY_POLICY_UNSET ||
+	       (*has && !streq(has, topology_policy_name(TOPOLOGY_POLICY_NONE)));
+}
+
+/*
+ * Devices are aligned by the topology manager, by the NUMA nodes that their plugin reports. The
+ * static CPU policy is one of its other hint providers, and does nothing to devices alone.
+ * Source: pkg/kubelet/cm/topologymanager/scope.go, policy_none.go
+ */
+static int hint_alignment(const struct config *c, const struct node *n, struct plan *p)
+{
+	if (p->n_devices == 0 || c->kubelet.cpu_policy != CPU_POLICY_STATIC ||
+	    has_topology_policy(c, n))
+		return 0;
+	return plan_add_hint(p, REASON_KUBELET_ALIGNS_NOTHING, "kubelet",
+			     "CPUManagerPolicy=static with the topology policy none");
+}
+
+/* Hints that no kubelet is in kubelet_units and the usual files of kubelet/find-values.c. */
+static int hint_not_found(const struct config *c, const struct node *n, struct plan *p)
+{
+	if ((!config_has_kubelet_policy(c) && c->kubelet.gate != GATE_STRICT) || n->is_copy ||
+	    n->kubelet.is_there || n->kubelet_decision.items[KUBELET_TOPOLOGY_POLICY].row > 0)
+		return 0;
+	return plan_add_hint(
+		p, REASON_KUBELET_NOT_FOUND, "kubelet",
+		"there is no kubelet.service, no unit of k3s, RKE2, MicroK8s, "
+		"Canonical Kubernetes or k0s, and no KubeletConfiguration in a usual file");
+}
+
+int plan_kubelet(const struct config *c, const struct node *n, const struct memory *memory _unused_,
+		 struct plan *p)
+{
+	const struct kubelet_decision *d = &n->kubelet_decision;
+	struct action *change = NULL;
+	bool is_done = true;
+	int r = 0;
+
+	/* kubelet-ensure and generator read no last good configuration, and keep their files. */
+	if (c->is_invalid)
+		return 0;
+	if (n->is_generated_stale &&
+	    !plan_add(p, STEP_KUBELET, VERB_RELOAD_UNITS, CLASS_CHANGE, "kubelet.service"))
+		return -ENOMEM;
+
+	for (int i = 0; i < _KUBELET_SETTING_N; i++) {
+		const struct kubelet_item *item = &d->items[i];
+
+		if (item->row == 0 || item->outcome == KUBELET_SATISFIED)
+			continue;
+		is_done = false;
+		if (item->outcome == KUBELET_CHANGED)
+			r = add_change(item, (enum kubelet_setting)i, &change, p);
+		else if (!is_told(d, (size_t)i))
+			r = add_refused(item, p);
+		if (r < 0)
+			return r;
+	}
+	if (d->is_state_removed && !change) {
+		change = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE,
+				  n->kubelet.cpus.checkpoint_path);
+		if (!change)
+			return -ENOMEM;
+		COPY(change->text.from, n->kubelet.cpus.checkpoint);
+		is_done = false;
+	}
+	if (is_done && n->kubelet.is_deferred)
+		r = plan_add_hint(p, REASON_KUBELET_DEFERRED, "kubelet", NULL);
+	if (r >= 0 && *d->would_exit)
+		r = plan_add_hint(p, REASON_KUBELET_WOULD_EXIT, "kubelet", "%s", d->would_exit);
+	if (r >= 0)
+		r = hint_not_found(c, n, p);
+	return r < 0 ? r : hint_alignment(c, n, p);
+}

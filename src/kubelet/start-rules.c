@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "start-rules.h"
+
+#include <stdarg.h>
+
+#include "cpus.h"
+
+#define MAX_NODES       8 /* defaultMaxAllowableNUMANodes in topologymanager/topology_manager.go */
+#define MINOR_LOOKED_AT 35
+#define POLICY_NONE     1 /* of topology policies, and of CPU policies */
+#define SINGLE_NODE     "single-numa-node"
+
+/* policy_options.go in pkg/kubelet/cm/cpumanager and topologymanager, pkg/features/kube_features.go
+ * (of 1.32 versioned_kube_features.go): of 1.20, 1.22, 1.26, 1.28 and 1.31 to 1.35. */
+const struct start_row start_rows[_START_WORD_N] = {
+	[CPU_OPTION_FULL_PCPUS] = { "full-pcpus-only", 22, 22, 33 },
+	[CPU_OPTION_ACROSS_NUMA] = { "distribute-cpus-across-numa", 23, 33 },
+	[CPU_OPTION_ACROSS_CORES] = { "distribute-cpus-across-cores", 31 },
+	[CPU_OPTION_BY_SOCKET] = { "align-by-socket", 25 },
+	[CPU_OPTION_STRICT] = { "strict-cpu-reservation", 32, 33, 35 },
+	[CPU_OPTION_UNCORE] = { "prefer-align-cpus-by-uncorecache", 32, 34 },
+	[NUMA_OPTION_CLOSEST] = { "prefer-closest-numa-nodes", 26, 28, 32 },
+	[NUMA_OPTION_MAX_NODES] = { "max-allowable-numa-nodes", 31, 31, 35 },
+	[GATE_ALL_ALPHA] = { "AllAlpha" },
+	[GATE_ALL_BETA] = { "AllBeta" },
+	[GATE_TOPOLOGY] = { "TopologyManager", 16, 18, 27, 29 },
+	[GATE_CPU] = { "CPUManager", 8, 10, 26, 33 },
+	[GATE_MEMORY] = { "MemoryManager", 21, 22, 32 },
+	[GATE_CPU_OPTIONS] = { "CPUManagerPolicyOptions", 22, 23, 33 },
+	[GATE_CPU_ALPHA] = { "CPUManagerPolicyAlphaOptions", 23 },
+	[GATE_CPU_BETA] = { "CPUManagerPolicyBetaOptions", 23, 23 },
+	[GATE_NUMA_OPTIONS] = { "TopologyManagerPolicyOptions", 26, 28 },
+	[GATE_NUMA_ALPHA] = { "TopologyManagerPolicyAlphaOptions", 26 },
+	[GATE_NUMA_BETA] = { "TopologyManagerPolicyBetaOptions", 26, 28 },
+	[GATE_CDI] = { "DevicePluginCDIDevices", 28, 29, 31, 34 },
+};
+
+struct start_question {
+	const struct kubelet_found *k;
+	const struct start_policies *p;
+	bool is_static;
+	char *ret; /* the words, 256 bytes */
+};
+
+/* Return: true, for a rule that is broken. */
+static _printf_(2, 3) bool say(const struct start_question *q, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(q->ret, 256, format, ap);
+	va_end(ap);
+	return true;
+}
+
+static uint32_t minor_of(const struct start_question *q)
+{
+	return q->k->minor ?: MINOR_LOOKED_AT;
+}
+
+static bool has(const struct start_question *q, enum start_word option)
+{
+	return q->k->start.on >> option & 1;
+}
+
+/* A version of start_rows; 0 is none. */
+static bool is_since(const struct start_question *q, uint8_t minor)
+{
+	return minor > 0 && minor_of(q) >= minor;
+}
+
+/* Enabled() in component-base/featuregate/feature_gate.go, with AllAlpha and AllBeta. */
+static bool is_gate_on(const struct start_question *q, enum start_word g)
+{
+	const bool is_beta = is_since(q, start_rows[g].beta);
+	const enum start_word all = is_beta ? GATE_ALL_BETA : GATE_ALL_ALPHA;
+	const struct kubelet_start *s = &q->k->start;
+
+	if (is_since(q, start_rows[g].stable))
+		return true;
+	if ((s->given >> g | s->given >> all) & 1)
+		return s->on >> (s->given >> g & 1 ? g : all) & 1;
+	return is_beta;
+}
+
+/* The options of the two managers. Older kubelets than the one that brought the gate do not read
+ * them.
+ */
+static const struct option_kind {
+	const char *of, *gates; /* as the kubelet calls them */
+	enum start_word first, end;
+	enum start_word gate; /* those for alpha and beta options follow */
+} kinds[] = {
+	{ "CPU Manager Policy", "\"CPUManager\", \"CPUManagerPolicyOptions\"", 0, NUMA_OPTIONS,
+	  GATE_CPU_OPTIONS },
+	{ "Topology Manager Policy", "\"TopologyManagerPolicyOptions\"", NUMA_OPTIONS, GATES,
+	  GATE_NUMA_OPTIONS },
+};
+
+static bool is_any_given(const struct start_question *q, enum start_kind kind)
+{
+	const uint32_t bits = (1u << kinds[kind].end) - (1u << kinds[kind].first);
+	const struct kubelet_start *s = &q->k->start;
+
+	return minor_of(q) >= start_rows[kinds[kind].gate].since &&
+	       (s->given & bits || *s->other_option[kind]);
+}
+
+/* SetFromMap() in component-base/featuregate/feature_gate.go. A version that is not known breaks
+ * neither rule. */
+static bool has_wrong_gate(const struct start_question *q)
+{
+	for (enum start_word g = GATE_TOPOLOGY; g < _START_WORD_N && q->k->minor > 0; g++) {
+		const struct start_row *row = &start_rows[g];
+
+		if (!(q->k->start.given >> g & 1))
+			continue;
+		if (q->k->minor < row->since || (row->gone && q->k->minor >= row->gone))
+			return say(q, "unrecognized feature gate: %s", row->name);
+		if (is_since(q, row->stable) && !has(q, g))
+			return say(q,
+				   "cannot set feature gate %s to false, feature is locked to true",
+				   row->name);
+	}
+	return false;
+}
+
+static bool is_wrong(const struct start_question *q)
+{
+	const struct kubelet_cpus *c = &q->k->seen.cpus;
+
+	if (has_wrong_gate(q))
+		return true;
+	/* apis/config/validation/validation.go: to 1.26 */
+	if (q->p->topology > POLICY_NONE && !is_gate_on(q, GATE_TOPOLOGY))
+		return say(q, "topologyManagerPolicy %s requires feature gate TopologyManager",
+			   kubelet_word(KUBELET_TOPOLOGY_POLICY, q->p->topology));
+	/* apis/config/validation/validation.go */
+	if (c->is_list && c->has_cgroup)
+		return say(q, "can't use reservedSystemCPUs (--reserved-cpus) with "
+			      "systemReservedCgroup (--system-reserved-cgroup) or "
+			      "kubeReservedCgroup (--kube-reserved-cgroup)");
+	/* cmd/kubelet/app/server.go, getReservedCPUs() */
+	if (*c->list_problem)
+		return say(q, "%s", c->list_problem);
+	/* cmd/kubelet/app/server.go, run(): 1.22 to 1.32, from 1.26 on */
+	for (enum start_kind kind = START_CPUS; kind <= START_NUMA; kind++)
+		if (is_any_given(q, kind) && !is_gate_on(q, kinds[kind].gate))
+			return say(q, "require feature gates %s enabled", kinds[kind].gates);
+	return false;
+}
+
+/* CheckPolicyOptionAvailable() in cm/cpumanager/ and cm/topologymanager/policy_options.go:
+ * from 1.22 and 1.26 on. */
+static bool has_bad_option(const struct start_question *q, enum start_kind kind)
+{
+	const struct option_kind *of = &kinds[kind];
+	const char *unknown = q->k->start.other_option[kind];
+
+	if (!is_any_given(q, kind) || q->k->minor > MINOR_LOOKED_AT)
+		return false;
+	for (enum start_word o = of->first; o < of->end; o++) {
+		const bool is_beta = is_since(q, start_rows[o].beta);
+
+		if (!(q->k->start.given >> o & 1) || is_since(q, start_rows[o].stable))
+			continue;
+		if (minor_of(q) < start_rows[o].since)
+			unknown = start_rows[o].name;
+		else if (!is_gate_on(q, of->gate + 1 + is_beta))
+			return say(q, "%s %s-level Options not enabled, but option \"%s\" provided",
+				   of->of, is_beta ? "Beta" : "Alpha", start_rows[o].name);
+	}
+	return *unknown && say(q, "unknown %s option: \"%s\"", of->of, unknown);
+}
+
+/* Before 1.28 options are looked at without a policy, too. */
+static bool is_topology_wrong(const struct start_question *q)
+{
+	const bool has_policy = q->p->topology > POLICY_NONE;
+	const bool has_max = q->k->start.max_numa_nodes > 0 &&
+			     minor_of(q) >= start_rows[NUMA_OPTION_MAX_NODES].since;
+	const uint32_t max = has_max ? q->k->start.max_numa_nodes : MAX_NODES;
+
+	if ((has_policy || minor_of(q) < 28) && has_bad_option(q, START_NUMA))
+		return true;
+	/* cm/topologymanager/policy_options.go, NewPolicyOptions(): 1.31 */
+	if (has_policy && max < MAX_NODES)
+		return say(q,
+			   "the minimum value of \"max-allowable-numa-nodes\" should not be less "
+			   "than %d",
+			   MAX_NODES);
+	/* cm/topologymanager/topology_manager.go, NewManager() */
+	if (has_policy && q->p->n_numa_nodes != CPUS_UNKNOWN && q->p->n_numa_nodes > max)
+		return say(q, "unsupported on machines with more than %" PRIu32 " NUMA Nodes", max);
+	return false;
+}
+
+/* cm/cpumanager/policy_options.go: NewStaticPolicyOptions() from 1.31 and 1.32 on, and
+ * ValidateStaticPolicyOptions() from 1.25 on. */
+static bool has_unlike_options(const struct start_question *q)
+{
+	static const enum start_word pairs[][2] = {
+		{ CPU_OPTION_FULL_PCPUS, CPU_OPTION_ACROSS_CORES },
+		{ CPU_OPTION_ACROSS_NUMA, CPU_OPTION_ACROSS_CORES },
+		{ CPU_OPTION_UNCORE, CPU_OPTION_ACROSS_CORES },
+		{ CPU_OPTION_UNCORE, CPU_OPTION_ACROSS_NUMA },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(pairs); i++)
+		if (has(q, pairs[i][0]) && has(q, pairs[i][1]))
+			return say(q,
+				   "static policy options %s and %s can not be used at the same "
+				   "time",
+				   start_rows[pairs[i][0]].name, start_rows[pairs[i][1]].name);
+	if (!has(q, CPU_OPTION_BY_SOCKET))
+		return false;
+	if (q->p->topology == kubelet_rank(KUBELET_TOPOLOGY_POLICY, SINGLE_NODE))
+		return say(q, "Topolgy manager " SINGLE_NODE " policy is incompatible with "
+			      "CPUManager align-by-socket policy option");
+	return q->p->n_numa_nodes != CPUS_UNKNOWN &&
+	       q->k->start.n_packages > MAX(q->p->n_numa_nodes, 1) &&
+	       say(q, "Align by socket is not compatible with hardware where number of "
+		      "sockets are more than number of NUMA");
+}
+
+static bool are_cpus_wrong(const struct start_question *q)
+{
+	const struct kubelet_cpus *c = &q->k->seen.cpus;
+
+	/* cm/cpumanager/policy_none.go, NewNonePolicy(): 1.22 */
+	if (q->p->cpu == POLICY_NONE && is_any_given(q, START_CPUS))
+		return say(q, "None policy: received unsupported options");
+	if (!q->is_static)
+		return false;
+	/* cm/cpumanager/cpu_manager.go, NewManager() */
+	if (!q->p->is_reserved && c->n_reserved == 0 && !c->is_unclear)
+		return say(q, "[cpumanager] unable to determine reserved CPU resources for static "
+			      "policy");
+	if (has_bad_option(q, START_CPUS) || has_unlike_options(q))
+		return true;
+	/* cm/cpumanager/policy_static.go, NewStaticPolicy() */
+	return c->n_online > 0 && c->n_reserved > c->n_online && !c->is_unclear &&
+	       say(q, "[cpumanager] unable to reserve the required amount of CPUs");
+}
+
+static bool is_memory_managed(const struct start_question *q)
+{
+	return minor_of(q) >= start_rows[GATE_MEMORY].since && is_gate_on(q, GATE_MEMORY);
+}
+
+/* cm/memorymanager/memory_manager.go, NewManager(): 1.21 */
+static bool is_memory_wrong(const struct start_question *q)
+{
+	const struct kubelet_start *s = &q->k->start;
+
+	if (!is_memory_managed(q) || !*s->memory_policy || streq(s->memory_policy, "None"))
+		return false;
+	if (!streq(s->memory_policy, "Static"))
+		return say(q, "unknown policy: \"%s\"", s->memory_policy);
+	return *s->memory_problem && say(q, "%s", s->memory_problem);
+}
+
+static bool is_cpu_state_wrong(const struct start_question *q)
+{
+	const struct kubelet_cpus *c = &q->k->seen.cpus;
+	const char *policy = q->is_static ? "static" : "none";
+
+	if (!q->p->is_cpu_state_asked || c->is_unclear)
+		return false;
+	/* cm/cpumanager/state/state_checkpoint.go, restoreState() */
+	if (q->p->cpu > 0 && streq(c->checkpoint, "damaged"))
+		return say(q, "could not restore state from checkpoint: %.200s",
+			   c->checkpoint_path);
+	if (q->p->cpu > 0 && *c->checkpoint && !streq(c->checkpoint, policy))
+		return say(q,
+			   "configured policy \"%s\" differs from state checkpoint policy \"%s\": "
+			   "%.140s",
+			   policy, c->checkpoint, c->checkpoint_path);
+	/* cm/cpumanager/policy_static.go, validateState() */
+	return q->is_static && *c->state_problem && say(q, "%s", c->state_problem);
+}
+
+static bool is_memory_state_wrong(const struct start_question *q)
+{
+	const struct kubelet_start *s = &q->k->start;
+
+	if (!is_memory_managed(q) || q->k->seen.cpus.is_unclear)
+		return false;
+	/* cm/memorymanager/state/state_checkpoint.go, restoreState(): 1.21 */
+	if (*s->memory_state && !streq(s->memory_state, s->memory_policy))
+		return say(q,
+			   "[memorymanager] configured policy \"%s\" differs from state checkpoint "
+			   "policy \"%s\": %.120s/memory_manager_state",
+			   s->memory_policy, s->memory_state, q->k->seen.root_dir);
+	/* cm/memorymanager/policy_static.go, validateState(): 1.21 */
+	return streq(s->memory_policy, "Static") && *s->memory_state_problem &&
+	       say(q, "%s", s->memory_state_problem);
+}
+
+/*
+ * In the order in which a kubelet meets them. Sources are below pkg/kubelet where no other folder
+ * is named. A version of which nothing is said has them since 1.20.
+ */
+static bool (*const rules[])(const struct start_question *q) = {
+	is_wrong,        is_topology_wrong,  are_cpus_wrong,
+	is_memory_wrong, is_cpu_state_wrong, is_memory_state_wrong,
+};
+
+void start_find_exit(const struct kubelet_found *k, const struct start_policies *p, char ret[256])
+{
+	const struct start_question q = { k, p,
+					  p->cpu == kubelet_rank(KUBELET_CPU_POLICY, "static"),
+					  ret };
+
+	for (size_t i = 0; i < ELEMENTSOF(rules) && !*k->unknown; i++)
+		if (rules[i](&q))
+			return;
+	*ret = '\0';
+}

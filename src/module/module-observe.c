@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "module-observe.h"
+
+#include "../model/module-options.h"
+#include "../os/unit-file.h"
+#include "blacklist-observe.h"
+#include "cmdline-observe.h"
+
+#define MODULE_BLACKLIST  "module_blacklist="
+#define MODULE_BLACKLIST2 "module-blacklist="
+
+/* Sorted, as node.modules has to be. */
+const char *const rdma_modules[3] = { "ib_umad", "ib_uverbs", "rdma_ucm" };
+
+/* Modules that are looked up on every node, because their absence matters as well. */
+static const char *const other_modules[] = {
+	"erdma",  "ib_core",     "mlx5_core",    "mlx5_ib",  "mlx_compat",
+	"nvidia", NVIDIA_DEBIAN, PEERMEM_MODULE, "rdma_rxe", "smc",
+};
+
+static bool is_nic(const struct node *n, const struct pci *pci)
+{
+	return pci_is_network(pci) || pci->has_sriov || pci->physfn[0] || pci_is_erdma(pci) ||
+	       node_ibdev_of(n, pci->address);
+}
+
+/* Copies a module name as the kernel spells it. */
+static void copy_name(char ret[static MODULE_LEN], const char *name)
+{
+	copy(ret, MODULE_LEN, name);
+	for (char *c = ret; *c; c++)
+		*c = *c == '-' ? '_' : *c;
+}
+
+/* Is the module in /sys/module? A folder without initstate is of a built-in module. */
+static bool is_loaded(const struct fs *fs, const char *name, enum module_state *ret)
+{
+	char path[128], text[16];
+
+	if (fs_read(fs, FS_PATH("sys/module/%s/initstate", name), text, sizeof(text)) >= 0) {
+		*ret = MODULE_LOADED;
+		return streq(text, "live");
+	}
+
+	snprintf(path, sizeof(path), "sys/module/%s", name);
+	*ret = MODULE_BUILTIN;
+	return fs_exists(fs, path) > 0;
+}
+
+/* Text that is absent, closed to us or longer than anything sensible stays empty. */
+static void read_text(const struct fs *fs, const char *module, const char *file, char *ret,
+		      size_t size)
+{
+	char line[256];
+
+	if (fs_read(fs, FS_PATH("sys/module/%s/%s", module, file), line, sizeof(line)) < 0 ||
+	    !copy(ret, size, line))
+		ret[0] = '\0';
+	make_printable(ret);
+}
+
+static int read_holders(const struct fs *fs, struct module *m)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	size_t n = 0;
+	int r;
+
+	r = fs_list(fs, FS_PATH("sys/module/%s/holders", m->name), &names);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0; /* built in, or just going: refcnt counts them too */
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		const size_t length = strlen(names.names[i]) + (n > 0);
+
+		if (n + length >= sizeof(m->holders))
+			break; /* enough for a report */
+		if (n > 0)
+			m->holders[n] = ' ';
+		copy(m->holders + n + (n > 0), sizeof(m->holders) - n - (n > 0), names.names[i]);
+		n += length;
+	}
+	make_printable(m->holders);
+	return 0;
+}
+
+static int read_parameters(const struct fs *fs, struct module *m)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char file[128];
+	int r;
+
+	r = fs_list(fs, FS_PATH("sys/module/%s/parameters", m->name), &names);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		struct parameter *p = (struct parameter *)module_parameter(m, names.names[i]);
+
+		if (strlen(names.names[i]) >= sizeof(p->name))
+			continue;
+		if (!p)
+			p = APPEND(m->parameters, m->n_parameters);
+		if (!p)
+			return -ENOMEM;
+		COPY(p->name, names.names[i]);
+		make_printable(p->name);
+		snprintf(file, sizeof(file), "parameters/%s", names.names[i]);
+		read_text(fs, m->name, file, p->value, sizeof(p->value));
+	}
+	module_sort_parameters(m);
+	return 0;
+}
+
+/* Reads the facts of a module in the kernel. Source: kernel/module/sysfs.c, kernel/params.c. */
+static int read_loaded(const struct fs *fs, struct module *m)
+{
+	char taint[16];
+	int r;
+
+	read_text(fs, m->name, "version", m->loaded_version, sizeof(m->loaded_version));
+	read_text(fs, m->name, "srcversion", m->loaded_srcversion, sizeof(m->loaded_srcversion));
+	m->has_taint =
+		fs_read(fs, FS_PATH("sys/module/%s/taint", m->name), taint, sizeof(taint)) >= 0;
+	m->is_out_of_tree = m->has_taint && strchr(taint, 'O');
+
+	if (fs_read_u32(fs, FS_PATH("sys/module/%s/refcnt", m->name), &m->refcnt) < 0)
+		m->refcnt = UINT32_MAX;
+
+	r = read_holders(fs, m);
+	return r < 0 ? r : read_parameters(fs, m);
+}
+
+static struct module *find(const struct node *n, const char *name)
+{
+	struct module key;
+
+	copy_name(key.name, name);
+	return n->n_modules > 0
+		       ? bsearch(&key, n->modules, n->n_modules, sizeof(key), module_compare)
+		       : NULL;
+}
+
+/*
+ * Makes sure that a module is in node.modules, with its state. A module that a tree does not
+ * describe is not added, unless it drives a function (@is_at_work).
+ */
+static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
+{
+	struct module module = {}, *slot;
+	int r;
+
+	if (find(n, name))
+		return 0;
+
+	copy_name(module.name, name);
+	module.refcnt = UINT32_MAX;
+	if (!is_loaded(&d->fs, module.name, &module.state)) {
+		if (d->modules.is_closed && !is_at_work)
+			return 0;
+		r = module_look(&d->modules, module.name, &module.state);
+		if (r < 0)
+			return r;
+	}
+
+	slot = APPEND(n->modules, n->n_modules);
+	if (!slot)
+		return -ENOMEM;
+	*slot = module;
+	qsort(n->modules, n->n_modules, sizeof(*n->modules), module_compare);
+	return 0;
+}
+
+int observe_driver_module(const struct fs *fs, const struct pci *pci, char *ret, size_t size)
+{
+	char name[MODULE_LEN];
+	int r;
+
+	r = fs_read_link_name(fs, FS_PATH("sys/bus/pci/devices/%s/driver/module", pci->address),
+			      name, sizeof(name));
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) /* a driver that is built in has no such link */
+		copy_name(name, pci->driver);
+	return copy(ret, size, name) ? 0 : -EMSGSIZE;
+}
+
+/*
+ * A driver at work is in the kernel, whatever libkmod finds. Only the path of its file is looked
+ * up, and a missing file is no error: the driver may be built in, or the file removed since.
+ */
+static int look_driver(struct os *d, struct node *n, const struct pci *pci)
+{
+	const struct rdma_part *part = rdma_part_of(pci->driver);
+	char name[MODULE_LEN];
+	struct module *m;
+	int r;
+
+	r = observe_driver_module(&d->fs, pci, name, sizeof(name));
+	if (r >= 0)
+		r = look(d, n, name, true);
+	if (r >= 0 && part)
+		r = look(d, n, part->module, false);
+	if (r < 0)
+		return r;
+
+	m = find(n, name);
+	if (m && m->state != MODULE_LOADED && m->state != MODULE_BUILTIN)
+		m->state = d->fs.is_live ? MODULE_BUILTIN : MODULE_LOADED;
+	if (m && m->state == MODULE_LOADED && !m->path[0])
+		r = module_read(&d->modules, false, m);
+	return r == -ENOENT ? 0 : r;
+}
+
+/* Drivers that were looked at already: hundreds of VFs have the same. */
+struct drivers {
+	char names[16][MODULE_LEN]; /* what does not fit is looked at again */
+	size_t n;
+};
+
+static bool is_news(struct drivers *seen, const char *driver)
+{
+	for (size_t i = 0; i < seen->n; i++)
+		if (streq(seen->names[i], driver))
+			return false;
+	if (seen->n < ELEMENTSOF(seen->names))
+		COPY(seen->names[seen->n++], driver);
+	return true;
+}
+
+/* The function before @pci, if it has a module and the same modalias, as VFs of one PF do. */
+static const struct pci *find_like(const struct node *n, const struct pci *pci)
+{
+	const struct pci *before = pci > n->pcis ? pci - 1 : NULL;
+
+	return before && before->module[0] && streq(before->modalias, pci->modalias) ? before
+										     : NULL;
+}
+
+/* Asks libkmod for the module of a function, once for neighbours with the same modalias. */
+static int resolve(struct os *d, const struct node *n, struct pci *pci)
+{
+	const struct pci *like = find_like(n, pci);
+
+	if (pci->module[0])
+		return 0;
+	if (!like)
+		return module_resolve(&d->modules, pci->modalias, pci->module, sizeof(pci->module));
+	COPY(pci->module, like->module);
+	return 0;
+}
+
+/* Finds the module of an unbound function; having no module is no failure. */
+static int look_unbound(struct os *d, struct node *n, struct pci *pci)
+{
+	int r;
+
+	if (!pci->modalias[0])
+		return 0;
+	r = resolve(d, n, pci);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return look(d, n, pci->module, false);
+}
+
+/*
+ * Has another program bound this VF to a driver that is not made for it (vfio-pci, by
+ * driver_override or new_id)? The driver of its PF always counts as made for it.
+ */
+static int look_bound(struct os *d, const struct node *n, struct pci *vf)
+{
+	const struct pci *pf = node_pci(n, vf->physfn), *like = find_like(n, vf);
+	char driver[MODULE_LEN];
+	int r;
+
+	if (!pf || streq(pf->driver, vf->driver) || !vf->modalias[0])
+		return 0;
+	r = resolve(d, n, vf);
+	if (r >= 0 && like && like->physfn[0] && streq(like->driver, vf->driver)) {
+		vf->has_other_driver = like->has_other_driver;
+		return 0;
+	}
+	if (r >= 0)
+		r = observe_driver_module(&d->fs, vf, driver, sizeof(driver));
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	vf->has_other_driver = !streq(driver, vf->module);
+	return 0;
+}
+
+/* Does something depend on the contents of the module file? See module-observe.h. */
+static bool needs_info(const struct node *n, const struct module *m)
+{
+	if (m->has_info || m->state == MODULE_MISSING || m->state == MODULE_BUILTIN)
+		return false;
+
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if ((pci_is_erdma(&n->pcis[i]) && streq(m->name, "erdma")) ||
+		    (!n->pcis[i].driver[0] && streq(n->pcis[i].module, m->name)))
+			return true;
+	return false;
+}
+
+static int read_facts(struct os *d, const struct node *n, struct module *m)
+{
+	enum module_state state;
+	int r = 0;
+
+	if (is_loaded(&d->fs, m->name, &state)) {
+		m->state = state;
+		r = read_loaded(&d->fs, m);
+	} else {
+		m->refcnt = UINT32_MAX;
+	}
+	if (r < 0 || !needs_info(n, m))
+		return r;
+
+	r = module_read(&d->modules, true, m);
+	if (r == -ENOENT) /* loaded, and its file was removed since */
+		return 0;
+	if (r >= 0 && m->state == MODULE_LOADED && d->fs.is_live) {
+		r = module_look(&d->modules, m->name, &state);
+		m->is_blacklisted = r >= 0 && state == MODULE_BLACKLISTED;
+	}
+	return r;
+}
+
+/* Applies the blacklist of a captured tree, as libkmod applies that of the running system. */
+static int keep_out(const struct os *d, struct node *n)
+{
+	_cleanup_(blacklist_done) struct blacklist list = {};
+	int r;
+
+	r = blacklist_read(&d->fs, &list);
+	for (size_t i = 0; i < n->n_modules && r >= 0; i++) {
+		struct module *m = &n->modules[i];
+
+		if (!blacklist_has(&list, m->name))
+			continue;
+		if (m->state == MODULE_AVAILABLE)
+			m->state = MODULE_BLACKLISTED;
+		m->is_blacklisted = m->state == MODULE_LOADED;
+	}
+	return r;
+}
+
+/* The last word counts, as with every parameter of the kernel's core. */
+static int on_word(void *userdata, const char *word)
+{
+	const char *list = after(word, MODULE_BLACKLIST);
+	struct node *n = userdata;
+	char *comma;
+
+	if (!list)
+		list = after(word, MODULE_BLACKLIST2);
+	if (list && !COPY(n->cmdline_blacklist, list)) {
+		comma = strrchr(n->cmdline_blacklist, ','); /* half a name is another one */
+		*(comma ? comma : n->cmdline_blacklist) = '\0';
+	}
+	make_printable(n->cmdline_blacklist);
+	return 0;
+}
+
+/* A oneshot unit has processes while it is activating, and only then. */
+static bool is_dkms_building(const struct fs *fs)
+{
+	_cleanup_(freep) char *pids = NULL;
+	size_t size;
+
+	return unit_file_read_pids(fs, "dkms.service", true, &pids, &size) >= 0 && size > 0;
+}
+
+static bool has_infiniband(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (node_is_infiniband(n, &n->pcis[i]))
+			return true;
+	return false;
+}
+
+static int look_all(struct os *d, struct node *n)
+{
+	struct drivers seen = {};
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(rdma_modules) && r >= 0; i++)
+		r = look(d, n, rdma_modules[i], false);
+	for (size_t i = 0; i < ELEMENTSOF(other_modules) && r >= 0; i++)
+		r = look(d, n, other_modules[i], false);
+	if (r >= 0 && has_infiniband(n))
+		r = look(d, n, IPOIB_MODULE, false);
+	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
+		if (!n->pcis[i].driver[0])
+			r = look_unbound(d, n, &n->pcis[i]);
+		else if (is_nic(n, &n->pcis[i]) && is_news(&seen, n->pcis[i].driver))
+			r = look_driver(d, n, &n->pcis[i]);
+	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
+		if (n->pcis[i].physfn[0] && n->pcis[i].driver[0])
+			r = look_bound(d, n, &n->pcis[i]);
+	return r;
+}
+
+int observe_modules(struct os *d, struct node *n)
+{
+	int r;
+
+	/* Libkmod notices a change in a folder of modprobe.d, but not in a file there. */
+	modules_forget(&d->modules);
+	r = look_all(d, n);
+	for (size_t i = 0; i < n->n_modules && r >= 0; i++)
+		r = read_facts(d, n, &n->modules[i]);
+	if (r < 0)
+		return r;
+	if (!d->fs.is_live)
+		r = keep_out(d, n);
+	if (r >= 0)
+		r = cmdline_read(&d->fs, on_word, n);
+	if (r < 0)
+		return r;
+	if (d->fs.is_live)
+		n->is_dkms_building = is_dkms_building(&d->fs);
+	return r;
+}

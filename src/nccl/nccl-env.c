@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nccl-env.h"
+
+#include "../base/log.h"
+#include "../device/ibdev-observe.h"
+#include "../device/pci-observe.h"
+#include "../os/snapshot.h"
+#include "nccl-output.h"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+
+/* Returns only when it fails. */
+static int become(char *const *command, char *settings)
+{
+	char *rest = NULL;
+
+	for (char *line = strtok_r(settings, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (*line != '#' && putenv(line) != 0)
+			return log_error_errno(-errno, "%s", line);
+	execvp(command[0], command);
+	return log_error_errno(-errno, "%s", command[0]);
+}
+
+/* Names and values are words without quotes. */
+static int print_json(char *settings)
+{
+	char *rest = NULL, *value;
+	const char *between = "{";
+
+	for (char *line = strtok_r(settings, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		value = strchr(line, '=');
+		if (*line == '#' || !value)
+			continue;
+		printf("%s\"%.*s\": \"%s\"", between, (int)(value - line), line, value + 1);
+		between = ", ";
+	}
+	return standard_print("}\n");
+}
+
+static int use_settings(const struct nccl *c, const struct nccl_request *req)
+{
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	r = nccl_text(c, req->is_export && !req->exec, req->is_exact, &text);
+	if (r < 0)
+		return log_error_errno(r, "NCCL");
+	if (req->is_json)
+		return print_json(text);
+	return req->exec ? become(req->exec, text) : standard_print(text);
+}
+
+int nccl_env(const struct config *config, const struct node *n, const struct plan *p,
+	     const struct nccl_request *req)
+{
+	_cleanup_(nccl_done) struct nccl c = {};
+	int r;
+
+	r = nccl_choose(config, n, p, &c);
+	if (r < 0)
+		return log_error_errno(r, "NCCL");
+
+	if (c.reason != REASON_NONE) {
+		log_error("%s%s%s", reason_meaning(c.reason), c.detail[0] ? ": " : "", c.detail);
+		log_error("%s", c.advice[0] ? c.advice : reason_advice(c.reason));
+		return -ENODATA;
+	}
+	c.traffic_class = req->traffic_class;
+	c.service_level = req->service_level;
+	return use_settings(&c, req);
+}
+
+int nccl_env_here(const struct fs *fs, const struct nccl_request *req)
+{
+	_cleanup_(node_done) struct node n = {};
+	int r;
+
+	if (!fs->is_live && fs_exists(fs, ANSWERS_PATH) > 0)
+		return log_error_errno(-ENOTSUP, "This program cannot read captures: use "
+						 "\"rdma-provision nccl-env --root=\"");
+	r = observe_nccl(fs, &n);
+	return r < 0 ? log_error_errno(r, "/sys cannot be read") : nccl_env(NULL, &n, NULL, req);
+}
+
+int nccl_env_exit_code(int r, bool is_export)
+{
+	if (r < 0 && is_export)
+		standard_print("false\n");
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+char **nccl_env_cut_command(int *argc, char **argv)
+{
+	for (int i = 1; i < *argc; i++) {
+		if (!streq(argv[i], "--exec"))
+			continue;
+		*argc = i;
+		argv[i++] = NULL;
+		return argv + i + (argv[i] && streq(argv[i], "--"));
+	}
+	return NULL;
+}
+
+#define MAX_IBDEVS 65536 /* beyond all hardware: what lists more is no sysfs */
+
+/* 0 and 1; -EINVAL while it is down, and what is not here has none. */
+static bool read_carrier(const struct fs *fs, const char *name)
+{
+	uint32_t carrier;
+
+	return fs_read_u32(fs, FS_PATH("sys/class/net/%s/carrier", name), &carrier) >= 0 &&
+	       carrier == 1;
+}
+
+static int add_netdev(const struct fs *fs, const char *name, struct node *n)
+{
+	struct netdev *nd;
+
+	/* It becomes part of a path. */
+	if (!*name || strchr(name, '/') || streq(name, "..") || node_netdev_named(n, name))
+		return 0;
+
+	nd = APPEND(n->netdevs, n->n_netdevs);
+	if (!nd)
+		return -ENOMEM;
+	COPY(nd->name, name);
+	nd->has_carrier = read_carrier(fs, name);
+	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/ifindex", name), &nd->ifindex) < 0)
+		nd->ifindex = 0; /* not here */
+	return observe_netdev_pci(fs, nd);
+}
+
+static int add_netdevs(const struct fs *fs, const struct ibdev *ib, struct node *n)
+{
+	int r = 0;
+
+	for (size_t p = 0; p < ib->n_ports && r >= 0; p++)
+		for (size_t g = 0; g < ib->ports[p].n_gids && r >= 0; g++)
+			r = add_netdev(fs, ib->ports[p].gids[g].netdev, n);
+	return r;
+}
+
+static int add_pci(const struct fs *fs, const struct ibdev *ib, struct node *n)
+{
+	uint32_t vendor, device;
+	struct pci *pci;
+	char path[128];
+	int r;
+
+	if (!*ib->pci)
+		return 0;
+	r = fs_read_u32(fs, FS_PATH(IBDEV_FOLDER "/%s/device/vendor", ib->name), &vendor);
+	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/device/device", ib->name);
+	if (r >= 0)
+		r = fs_read_u32(fs, path, &device);
+	if (r < 0) /* below a function, but none itself: its kind is not known */
+		return r == -ENOENT || r == -ENODEV ? 0 : r;
+
+	pci = APPEND(n->pcis, n->n_pcis);
+	if (!pci)
+		return -ENOMEM;
+	COPY(pci->address, ib->pci);
+	pci->vendor = (uint16_t)vendor;
+	pci->device = (uint16_t)device;
+	r = fs_read_link_name(fs, FS_PATH(IBDEV_FOLDER "/%s/device/physfn", ib->name), pci->physfn,
+			      sizeof(pci->physfn));
+	if (r < 0)
+		pci->physfn[0] = '\0'; /* no VF */
+	if (fs_read_link_name(fs, FS_PATH(IBDEV_FOLDER "/%s/device/driver", ib->name), pci->driver,
+			      sizeof(pci->driver)) < 0)
+		pci->driver[0] = '\0'; /* going away just now */
+	return 0;
+}
+
+static int add_ibdev(const struct fs *fs, const char *name, struct node *n)
+{
+	struct ibdev *ib = APPEND(n->ibdevs, n->n_ibdevs);
+	int r;
+
+	if (!ib)
+		return -ENOMEM;
+	if (!COPY(ib->name, name)) {
+		n->n_ibdevs--; /* no RDMA device has such a name */
+		return 0;
+	}
+	r = observe_ibdev_function(fs, ib);
+	if (r < 0)
+		return r;
+	if (*ib->pci && observe_is_management(fs, ib->pci))
+		return 0; /* no job has anything to send by it: without ports */
+	r = observe_ibdev(fs, false, ib);
+	if (r < 0)
+		return r;
+	r = add_netdevs(fs, ib, n);
+	return r < 0 ? r : add_pci(fs, ib, n);
+}
+
+static int add_address(const struct ifaddrs *i, struct node *n)
+{
+	const struct sockaddr *peer = i->ifa_flags & IFF_POINTOPOINT ? i->ifa_dstaddr : NULL;
+	const struct netdev *nd = node_netdev_named(n, i->ifa_name);
+	struct address *a;
+
+	if (!nd || !i->ifa_addr ||
+	    (i->ifa_addr->sa_family != AF_INET && i->ifa_addr->sa_family != AF_INET6))
+		return 0;
+	a = APPEND(n->addresses, n->n_addresses);
+	if (!a)
+		return -ENOMEM;
+	a->ifindex = nd->ifindex;
+	a->family = i->ifa_addr->sa_family;
+	if (a->family == AF_INET6) {
+		memcpy(a->local, &((const struct sockaddr_in6 *)i->ifa_addr)->sin6_addr, 16);
+	} else {
+		memcpy(a->local, &((const struct sockaddr_in *)i->ifa_addr)->sin_addr, 4);
+		memcpy(a->peer,
+		       &((const struct sockaddr_in *)(peer ? peer : i->ifa_addr))->sin_addr, 4);
+	}
+	return 0;
+}
+
+/* A sandbox may forbid the socket for it; then functions tell whose netdevs these are. */
+static int add_addresses(struct node *n)
+{
+	struct ifaddrs *all = NULL;
+	int r = 0;
+
+	if (getifaddrs(&all) < 0)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	for (const struct ifaddrs *i = all; i && r >= 0; i = i->ifa_next)
+		r = add_address(i, n);
+	freeifaddrs(all);
+	return r;
+}
+
+int observe_nccl(const struct fs *fs, struct node *n)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r;
+
+	r = fs_list(fs, IBDEV_FOLDER, &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (names.n_names > MAX_IBDEVS)
+		return -EFBIG;
+
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		r = add_ibdev(fs, names.names[i], n);
+	if (r >= 0)
+		r = add_netdev(fs, "eth0", n);
+	if (r >= 0 && fs->is_live)
+		r = add_addresses(n);
+	if (r >= 0)
+		r = observe_nodes(fs, n);
+	SORT(n->netdevs, n->n_netdevs, netdev_compare);
+	SORT(n->pcis, n->n_pcis, pci_compare);
+	return r;
+}

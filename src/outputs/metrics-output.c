@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "metrics-output.h"
+
+#include "../base/document.h"
+#include "../plugin/plugin-output.h"
+#include "../show/state.h"
+
+#define NAME     "rdma_provision_"
+#define TIME     NAME "last_change_timestamp_seconds"
+#define DURATION NAME "last_change_duration_seconds"
+#define STEPS    NAME "last_change_steps"
+
+/* All others are gauges: none of them only grows. */
+static void put_head(FILE *f, const char *name, const char *help)
+{
+	fprintf(f, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+}
+
+static void put_state(FILE *f, const struct plan *p)
+{
+	put_head(f, NAME "ready", "Whether all expected RDMA devices are usable.");
+	fprintf(f, NAME "ready %d\n", p->state == NODE_READY);
+	put_head(f, NAME "state", "Which of its states the node is in.");
+	for (enum node_state s = 0; s < _NODE_STATE_N; s++)
+		fprintf(f, NAME "state{state=\"%s\"} %d\n", node_state_name(s), p->state == s);
+}
+
+static uint32_t count(const struct plan *p, enum reason reason, bool is_usable)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+
+		n += d->is_handed_out && d->is_usable == is_usable &&
+		     (is_usable || d->reason == reason);
+	}
+	return n;
+}
+
+static void put_devices(FILE *f, const struct plan *p)
+{
+	static const char line[] = NAME "devices{state=\"%s\",reason=\"%s\"} %" PRIu32 "\n";
+
+	put_head(f, NAME "devices", "RDMA functions that are handed out, by state and reason.");
+	fprintf(f, line, "usable", "none", count(p, REASON_NONE, true));
+	for (enum reason r = 0; r < _REASON_N; r++)
+		if (count(p, r, false) > 0)
+			fprintf(f, line, "unusable", r == REASON_NONE ? "none" : reason_code(r),
+				count(p, r, false));
+	if (p->n_missing > 0)
+		fprintf(f, line, "missing", reason_code(REASON_DEVICES_MISSING), p->n_missing);
+}
+
+/* Backslash, quote and newline: the format has no other escapes. */
+static void put_label(FILE *f, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '\\' || *s == '"')
+			fputc('\\', f);
+		fputc(*s == '\n' ? '?' : *s, f);
+	}
+}
+
+/* Reasons of one code about one NIC: a card of 64 VFs is one line. */
+struct reason_count {
+	enum reason reason;
+	const char *pci; /* "": of the node, or of a file */
+	uint32_t n;
+};
+
+static const char *nic_of(const struct node *n, const char *target)
+{
+	const struct pci *pci = node_pci(n, target);
+
+	return !pci ? "" : pci->physfn[0] ? pci->physfn : pci->address;
+}
+
+static int count_reason(struct reason_count **counts, size_t *n_counts, enum reason reason,
+			const char *pci)
+{
+	struct reason_count *found;
+
+	for (size_t i = 0; i < *n_counts; i++)
+		if ((*counts)[i].reason == reason && streq((*counts)[i].pci, pci)) {
+			(*counts)[i].n++;
+			return 0;
+		}
+	found = APPEND(*counts, *n_counts);
+	if (!found)
+		return -ENOMEM;
+	*found = (struct reason_count){ reason, pci, 1 };
+	return 0;
+}
+
+static int put_reasons(FILE *f, const struct config *c, const struct node *n, const struct plan *p)
+{
+	static const char *const severities[] = {
+		[SEVERITY_WARNING] = "warning",
+		[SEVERITY_ERROR] = "error",
+		[SEVERITY_NONE] = "none",
+	};
+	_cleanup_(freep) struct reason_count *counts = NULL;
+	json_auto_t *reasons = output_reasons(c, p);
+	size_t n_counts = 0, i;
+	json_t *item;
+
+	if (!reasons)
+		return -ENOMEM;
+	json_array_foreach(reasons, i,
+			   item) if (count_reason(&counts, &n_counts,
+						  reason_from_code(document_get_text(item, "code")),
+						  nic_of(n, document_get_text(item, "target"))) <
+				     0) return -ENOMEM;
+	if (n_counts > 0)
+		put_head(f, NAME "reasons",
+			 "Why the node is not as it was asked for, by code and NIC.");
+	for (i = 0; i < n_counts; i++) {
+		fprintf(f, NAME "reasons{code=\"%s\",severity=\"%s\",pci=\"",
+			reason_code(counts[i].reason),
+			severities[reason_severity(counts[i].reason)]);
+		put_label(f, counts[i].pci);
+		fprintf(f, "\"} %" PRIu32 "\n", counts[i].n);
+	}
+	return 0;
+}
+
+static void put_changes(FILE *f, const struct plan *p)
+{
+	put_head(f, NAME "changes", "Changes that were asked for and are not made, by class.");
+	for (enum class class = CLASS_CHANGE + 1; class < _CLASS_N; class ++) {
+		uint32_t n = 0;
+
+		for (size_t i = 0; i < p->n_actions; i++)
+			n += p->actions[i].class == class;
+		fprintf(f, NAME "changes{class=\"%s\"} %" PRIu32 "\n", class_name(class), n);
+	}
+}
+
+static void put_resources(FILE *f, const struct config *c, const struct plan *p)
+{
+	const char *resource = NULL;
+	bool has_head = false;
+
+	while ((resource = output_plugin_next_resource(c, p, resource))) {
+		uint32_t n = 0;
+
+		if (!has_head)
+			put_head(f, NAME "resource_devices",
+				 "Devices that the device plugin exposes.");
+		has_head = true;
+
+		for (size_t i = 0; i < p->lint.n_exposed; i++)
+			n += streq(p->lint.exposed[i].resource, resource);
+		fprintf(f, NAME "resource_devices{resource=\"");
+		put_label(f, resource);
+		fprintf(f, "\"} %" PRIu32 "\n", n);
+	}
+}
+
+static void put_of_nic(FILE *f, const char *name, const struct device *d, uint32_t n)
+{
+	fprintf(f, "%s{pci=\"", name);
+	put_label(f, d->pci->address);
+	fprintf(f, "\"} %" PRIu32 "\n", n);
+}
+
+static void put_vfs(FILE *f, const struct plan *p, const char *name, const char *help,
+		    bool is_wanted)
+{
+	bool has_head = false;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+		uint32_t n = is_wanted ? d->wanted_vfs : d->pci->num_vfs;
+
+		if (d->is_vf || n == UINT32_MAX)
+			continue;
+		if (!has_head)
+			put_head(f, name, help);
+		has_head = true;
+		put_of_nic(f, name, d, n);
+	}
+}
+
+static void put_health(FILE *f, const struct plan *p)
+{
+	static const char name[] = NAME "health";
+
+	if (p->n_health > 0)
+		put_head(f, name, "Hints about what works and could do better, by code.");
+	for (size_t i = 0; i < p->n_health; i++) {
+		fprintf(f, "%s{target=\"", name);
+		put_label(f, p->health[i].target);
+		fprintf(f, "\",code=\"%s\"} 1\n", reason_code(p->health[i].reason));
+	}
+}
+
+/* Prints the link counters of each NIC that is watched. */
+static void put_links(FILE *f, const struct plan *p)
+{
+	static const char losses[] = NAME "link_losses_total",
+			  returns[] = NAME "link_returns_total", flapping[] = NAME "link_flapping";
+	bool is_watched = false;
+
+	for (size_t i = 0; i < p->n_devices; i++)
+		is_watched |= p->devices[i].is_watched;
+	if (!is_watched)
+		return;
+	fprintf(f, "# HELP %s Losses of the link of each NIC since it was usable first.\n", losses);
+	fprintf(f, "# TYPE %s counter\n", losses);
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_watched)
+			put_of_nic(f, losses, &p->devices[i], p->devices[i].losses.n);
+	fprintf(f, "# HELP %s How many of these losses are over.\n", returns);
+	fprintf(f, "# TYPE %s counter\n", returns);
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_watched)
+			put_of_nic(f, returns, &p->devices[i], p->devices[i].losses.n_back);
+	put_head(f, flapping, "Whether each NIC flaps, as [Health] Flap= says.");
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_watched)
+			put_of_nic(f, flapping, &p->devices[i], p->devices[i].is_flapping);
+}
+
+static void put_change(FILE *f, const struct last_change *change)
+{
+	if (change->steps == 0)
+		return;
+	put_head(f, TIME, "When the last pass ended that changed something.");
+	fprintf(f, TIME " %" PRId64 "\n", change->time_sec);
+	put_head(f, DURATION, "How long that pass took.");
+	fprintf(f, DURATION " %" PRIu64 ".%06" PRIu64 "\n", change->duration_usec / USEC_PER_SEC,
+		change->duration_usec % USEC_PER_SEC);
+	put_head(f, STEPS, "How many changes it made.");
+	fprintf(f, STEPS " %" PRIu32 "\n", change->steps);
+}
+
+int metrics_text(const struct config *c, const struct node *n, const struct memory *memory,
+		 const struct plan *p, char **ret)
+{
+	_cleanup_(stream_done) struct stream out = {};
+
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+	fputs(output_mark(OUTPUT_METRICS), out.f);
+	put_state(out.f, p);
+	put_devices(out.f, p);
+	if (put_reasons(out.f, c, n, p) < 0)
+		return -ENOMEM;
+	put_changes(out.f, p);
+	put_resources(out.f, c, p);
+	put_head(out.f, NAME "build_info", "The version of rdma-provision.");
+	fprintf(out.f, NAME "build_info{version=\"%s\"} 1\n", PROJECT_VERSION);
+	put_vfs(out.f, p, NAME "virtual_functions_wanted", "VFs that each NIC is to have.", true);
+	put_vfs(out.f, p, NAME "virtual_functions_present", "VFs that each NIC has.", false);
+	put_health(out.f, p);
+	put_links(out.f, p);
+	put_change(out.f, &memory->last_change);
+	return stream_take(&out, ret);
+}
+
+/* The value of a metric without labels, or NULL. */
+static const char *find(const char *text, const char *name)
+{
+	char start[80];
+
+	snprintf(start, sizeof(start), "\n%s ", name);
+	text = strstr(text, start);
+	return text ? text + strlen(start) : NULL;
+}
+
+/* "12" or "12.345678", to the end of its line, in units of 1/@unit. */
+static int parse(const char *s, uint64_t unit, uint64_t *ret)
+{
+	uint64_t whole, rest = 0, place = unit;
+	char *end;
+
+	if (!s || *s < '0' || *s > '9')
+		return -ENODATA;
+	errno = 0;
+	whole = strtoull(s, &end, 10);
+	if (errno != 0 || whole > INT64_MAX / unit)
+		return -ENODATA;
+	if (*end == '.')
+		while (*++end >= '0' && *end <= '9') {
+			place /= 10;
+			rest += (uint64_t)(*end - '0') * place;
+		}
+	if (*end != '\n')
+		return -ENODATA;
+	*ret = whole * unit + rest;
+	return 0;
+}
+
+int metrics_read_change(const char *text, struct last_change *ret)
+{
+	uint64_t time_sec, duration_usec, steps;
+
+	if (!output_is_own(OUTPUT_METRICS, text) || parse(find(text, TIME), 1, &time_sec) < 0 ||
+	    parse(find(text, DURATION), USEC_PER_SEC, &duration_usec) < 0 ||
+	    parse(find(text, STEPS), 1, &steps) < 0 || steps == 0 || steps > UINT32_MAX)
+		return -ENODATA;
+	*ret = (struct last_change){ (uint32_t)steps, (int64_t)time_sec, duration_usec };
+	return 0;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Live: the world of a running system, or of a tree below --root, which only answers.
+ */
+#pragma once
+
+#include "../model/world.h"
+#include "../os/os.h"
+
+/* @d: has to live as long. */
+struct world live_world(struct os *d);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan-make.h"
+
+#include "../guard/needs-rules.h"
+#include "../step/attempts-plan.h"
+#include "../step/steps.h"
+
+int plan_make(const struct config *c, const struct node *n, const struct memory *memory,
+	      bool is_wait_over, struct plan *ret)
+{
+	static int (*const steps[])(const struct config *c, const struct node *n,
+				    const struct memory *memory, struct plan *p) = {
+		plan_old_pod,        plan_needs,       plan_devices,
+		plan_flaps,          plan_driver,      plan_netns,
+		plan_given_back,     plan_nic_netdevs, plan_sysctl,
+		plan_udev_rules,     plan_link_pf,     plan_vf,
+		plan_link_late_pf,   plan_boots,       plan_vf_setup,
+		plan_link_vf,        plan_lost,        plan_qos,
+		plan_metadata,       plan_addresses,   plan_route,
+		plan_policy_routing, plan_neigh,       plan_coexistence,
+		plan_gids,           plan_smc,         plan_late,
+		plan_boots,          plan_kubelet,
+	};
+	/* A new configuration has its own time to wait. */
+	_cleanup_(plan_done) struct plan p = {
+		.is_wait_over =
+			is_wait_over || (memory->was_wait_over && streq(memory->last_hash, c->hash))
+	};
+	int r;
+
+	for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
+		const size_t first = p.n_actions;
+
+		r = steps[i](c, n, memory, &p);
+		if (r < 0)
+			return r;
+		plan_contest(c, n, memory, first,
+			     &p); /* the next step is to know what is left alone */
+	}
+	plan_mark_tried(memory->tried, &p);
+	r = plan_state(c, n, memory, &p);
+	if (r < 0)
+		return r;
+	p.is_whole = p.state == NODE_READY && !plan_has_needed_changes(&p);
+
+	*ret = TAKE_STRUCT(p);
+	return 0;
+}
+
+int plan_finish(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p)
+{
+	const size_t first = p->n_actions;
+	int r;
+
+	r = plan_plugin(c, n, memory, p);
+	if (r < 0)
+		return r;
+	plan_contest(c, n, memory, first, p);
+	plan_mark_tried(memory->tried, p);
+
+	/* Ready, or as good as it gets, is what nothing has to be done to. */
+	if (p->state != NODE_STARTING && plan_has_needed_changes(p))
+		p->state = p->is_wait_over ? NODE_DEGRADED : NODE_STARTING;
+	return plan_ask(n, p);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Question: which facts a plan depends on that the node does not have yet.
+ */
+#include "../step/steps.h"
+
+/*
+ * Open changes that take something away may depend on who uses it.
+ * A change that waits for a reboot because something is in use names who uses it.
+ */
+static bool needs_users(const struct action *a)
+{
+	if (action_is_open(a))
+		return action_is_destructive(a);
+	return action_is_destructive(a) &&
+	       (a->class == CLASS_NEEDS_REBOOT || (a->is_done && a->result == -EBUSY));
+}
+
+static void ask_for_actions(struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (needs_users(&p->actions[i]))
+			p->questions.set |= 1u << QUESTION_USERS;
+}
+
+/* Each device that is handed out and was not opened before in this boot. */
+static int ask_for_verbs(struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct ibdev *ib = p->devices[i].ibdev;
+		char(*slot)[IBDEV_LEN];
+
+		if (!p->devices[i].is_handed_out || !ib || ib->verbs != 1)
+			continue;
+		slot = APPEND(p->questions.ibdevs, p->questions.n_ibdevs);
+		if (!slot)
+			return -ENOMEM;
+		COPY(*slot, ib->name);
+		p->questions.set |= 1u << QUESTION_VERBS;
+	}
+	return 0;
+}
+
+/* Only managed functions get hints, so no other function is read. */
+static int ask_for_functions(struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		if (p->devices[i].is_vf)
+			continue;
+		r = questions_add_function(&p->questions, p->devices[i].pci->address);
+		p->questions.set |= 1u << QUESTION_PCIE;
+	}
+	return r;
+}
+
+int plan_ask(const struct node *n, struct plan *p)
+{
+	int r;
+
+	ask_for_actions(p);
+	r = ask_for_verbs(p);
+	if (r >= 0)
+		r = ask_for_functions(p);
+	if (r < 0)
+		return r;
+	if (p->questions.n_lookups > 0)
+		p->questions.set |= 1u << QUESTION_LOOKUPS;
+	p->questions.set &= ~n->asked;
+	return 0;
+}

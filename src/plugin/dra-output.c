@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dra-output.h"
+
+#include "plugin-output.h"
+
+#include <ctype.h>
+
+#define SRIOV       "sriovnetwork.k8snetworkplumbingwg.io"
+#define SRIOV_HEAD  "apiVersion: " SRIOV "/v1alpha1\nkind: "
+#define SRIOV_SPACE "  namespace: dra-driver-sriov\n"
+
+/* A resource and the names of its objects. */
+struct dra_pool {
+	const struct config *config;
+	const struct plan *plan;
+	const char *resource;    /* "rdma/hca" */
+	char name[RESOURCE_LEN]; /* "rdma-hca" */
+	bool is_sriov;
+};
+
+static bool is_in(const struct dra_pool *pool, size_t i)
+{
+	const struct device *d = &pool->plan->devices[i];
+
+	return output_plugin_offers(d) &&
+	       streq(output_plugin_resource(pool->config, d), pool->resource);
+}
+
+/* The PCI address that selects a device of the pool: its own, or with dra-driver-sriov its PF's. */
+static const char *key_of(const struct dra_pool *pool, size_t i)
+{
+	const struct pci *pci = pool->plan->devices[i].pci;
+
+	return pool->is_sriov && *pci->physfn ? pci->physfn : pci->address;
+}
+
+static bool is_first(const struct dra_pool *pool, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (is_in(pool, i) && streq(key_of(pool, i), key_of(pool, at)))
+			return false;
+	return true;
+}
+
+/* Each key once: "0000:41:00.2", "0000:41:00.3" */
+static void put_keys(FILE *f, const struct dra_pool *pool)
+{
+	const char *between = "";
+
+	for (size_t i = 0; i < pool->plan->n_devices; i++)
+		if (is_in(pool, i) && is_first(pool, i)) {
+			fprintf(f, "%s\"%s\"", between, key_of(pool, i));
+			between = ", ";
+		}
+}
+
+static void put_policy(FILE *f, const struct dra_pool *pool)
+{
+	fprintf(f,
+		"---\n" SRIOV_HEAD "DeviceAttributes\nmetadata:\n  name: %s\n" SRIOV_SPACE
+		"  labels:\n    pool: %s\n"
+		"spec:\n  attributes:\n    " SRIOV "/resourceName:\n      string: \"%s\"\n",
+		pool->name, pool->name, pool->name);
+	fprintf(f,
+		"---\n" SRIOV_HEAD "SriovResourcePolicy\nmetadata:\n  name: %s\n" SRIOV_SPACE
+		"spec:\n  configs:\n  - deviceAttributesSelector:\n      matchLabels:\n"
+		"        pool: %s\n    resourceFilters:\n    - pfPciAddresses: [",
+		pool->name, pool->name);
+	put_keys(f, pool);
+	fputs("]\n", f);
+}
+
+static void put_class(FILE *f, const struct dra_pool *pool)
+{
+	fprintf(f,
+		"---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata:\n  name: %s\n"
+		"spec:\n  extendedResourceName: %s\n  selectors:\n  - cel:\n"
+		"      expression: >-\n",
+		pool->name, pool->resource);
+	if (pool->is_sriov) {
+		fprintf(f,
+			"        device.driver == \"" SRIOV "\" &&\n"
+			"        \"resourceName\" in device.attributes[\"" SRIOV "\"] &&\n"
+			"        device.attributes[\"" SRIOV "\"].resourceName == \"%s\"\n",
+			pool->name);
+		return;
+	}
+	fputs("        device.driver == \"dra.net\" && device.attributes[\"dra.net\"].rdma == true "
+	      "&&\n"
+	      "        \"pciAddress\" in device.attributes[\"dra.net\"] &&\n"
+	      "        device.attributes[\"dra.net\"].pciAddress in [",
+	      f);
+	put_keys(f, pool);
+	fputs("]\n", f);
+}
+
+static void put_claim(FILE *f, const struct dra_pool *pool, bool has_gpu)
+{
+	fprintf(f,
+		"---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\n"
+		"metadata:\n  name: %s\nspec:\n  spec:\n    devices:\n      requests:\n"
+		"      - name: nic\n        exactly:\n          deviceClassName: %s\n",
+		pool->name, pool->name);
+	if (has_gpu)
+		fputs("      - name: gpu\n        exactly:\n"
+		      "          deviceClassName: gpu.nvidia.com\n",
+		      f);
+	fprintf(f,
+		"      constraints:\n      - requests: [nic%s]\n"
+		"        matchAttribute: resource.kubernetes.io/pcieRoot\n",
+		has_gpu ? ", gpu" : "");
+	if (pool->is_sriov)
+		fprintf(f,
+			"      config:\n      - requests: [nic]\n        opaque:\n"
+			"          driver: " SRIOV "\n          parameters:\n"
+			"            apiVersion: " SRIOV "/v1alpha1\n            kind: VfConfig\n"
+			"            ifName: net1\n            netAttachDefName: %s\n",
+			pool->name);
+}
+
+/* Names of objects consist of lower-case letters, digits, "-" and ".". */
+static void set_name(struct dra_pool *pool)
+{
+	COPY(pool->name, pool->resource);
+	for (char *c = pool->name; *c; c++)
+		*c = *c == '/' || *c == '_' ? '-' : (char)tolower((unsigned char)*c);
+}
+
+int output_dra(const struct config *c, const struct node *n, const struct plan *p, char **ret)
+{
+	_cleanup_(stream_done) struct stream out = {};
+	struct dra_pool pool = { .config = c,
+				 .plan = p,
+				 .is_sriov = plugin_gives_vfs(c->plugin.type) };
+
+	if (!output_plugin_next_resource(c, p, NULL))
+		return -ENODATA;
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+	fprintf(out.f, "# For nodes like this one, with %s: kubectl apply -f FILE\n",
+		pool.is_sriov ? "dra-driver-sriov" : "dranet");
+	while ((pool.resource = output_plugin_next_resource(c, p, pool.resource))) {
+		set_name(&pool);
+		if (pool.is_sriov)
+			put_policy(out.f, &pool);
+		put_class(out.f, &pool);
+		put_claim(out.f, &pool, node_count_gpus(n) > 0);
+	}
+	return stream_take(&out, ret);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest-output.h"
+
+#define MOUNTS_MAX       5
+#define PLUGINS_REGISTRY KUBELET_ROOT_DIR "/plugins_registry"
+
+static const struct {
+	const char *name;
+	const char *folder;             /* where the plugin looks for its file */
+	const char *argument;           /* that names the file; NULL: there is none */
+	const char *mounts[MOUNTS_MAX]; /* folders of the host */
+} plugins[] = {
+	[PLUGIN_RDMA_SHARED] = { "rdma-shared-device-plugin",
+				 "/k8s-rdma-shared-dev-plugin",
+				 "--config-file",
+				 { KUBELET_ROOT_DIR "/device-plugins", PLUGINS_REGISTRY, "/dev" } },
+	[PLUGIN_SRIOV] = { "sriov-network-device-plugin",
+			   "/etc/pcidp",
+			   "--config-file",
+			   { KUBELET_ROOT_DIR "/device-plugins", PLUGINS_REGISTRY,
+			     "/var/run/k8s.cni.cncf.io/devinfo/dp", "/dev" } },
+	[PLUGIN_HCA] = { "rdma-hca-device-plugin",
+			 "/k8s-rdma-sriov-dev-plugin",
+			 NULL,
+			 { KUBELET_ROOT_DIR "/device-plugins", "/dev" } },
+};
+
+static void print_head(FILE *f, enum plugin_type type, const struct config *c, const char *document)
+{
+	fprintf(f,
+		MANIFEST_MARK "\n"
+			      "apiVersion: v1\n"
+			      "kind: Pod\n"
+			      "metadata:\n"
+			      "  name: %s\n"
+			      "  namespace: kube-system\n"
+			      "  labels:\n"
+			      "    app.kubernetes.io/name: %s\n"
+			      "    app.kubernetes.io/managed-by: rdma-provision\n"
+			      "  annotations:\n"
+			      "    rdma-provision/config-hash: \"%016" PRIx64 "\"\n"
+			      "spec:\n"
+			      "  hostNetwork: true\n"
+			      "  priorityClassName: system-node-critical\n"
+			      "  tolerations:\n"
+			      "  - operator: Exists\n"
+			      "  containers:\n"
+			      "  - name: device-plugin\n"
+			      "    image: \"%s\"\n"
+			      "    imagePullPolicy: IfNotPresent\n",
+		plugins[type].name, plugins[type].name, hash_text(document), c->plugin.image);
+}
+
+static void print_container(FILE *f, enum plugin_type type, const char *file)
+{
+	if (plugins[type].argument && !streq(file, "config.json")) /* that is where they look */
+		fprintf(f,
+			"    args:\n"
+			"    - \"%s=%s/%s\"\n",
+			plugins[type].argument, plugins[type].folder, file);
+	fprintf(f,
+		"    securityContext:\n"
+		"      privileged: true\n"
+		"    volumeMounts:\n"
+		"    - name: config\n"
+		"      mountPath: %s\n"
+		"      readOnly: true\n",
+		plugins[type].folder);
+	for (size_t i = 0; i < MOUNTS_MAX && plugins[type].mounts[i]; i++)
+		fprintf(f,
+			"    - name: host-%zu\n"
+			"      mountPath: %s\n",
+			i, plugins[type].mounts[i]);
+}
+
+/* Seen under the same path, but for PLUGINS_REGISTRY: that is below --root-dir, which no plugin
+ * knows. DevicePluginPath of the kubelet is fixed. */
+static const char *host_path(const char *mount, const char *root_dir, char ret[static PATH_LEN])
+{
+	if (!streq(mount, PLUGINS_REGISTRY))
+		return mount;
+	snprintf(ret, PATH_LEN, "%s%s", root_dir, mount + strlen(KUBELET_ROOT_DIR));
+	return ret;
+}
+
+static void print_volumes(FILE *f, enum plugin_type type, const char *folder, const char *root_dir)
+{
+	char path[PATH_LEN];
+
+	fprintf(f,
+		"  volumes:\n"
+		"  - name: config\n"
+		"    hostPath:\n"
+		"      path: %s\n"
+		"      type: Directory\n",
+		folder);
+	for (size_t i = 0; i < MOUNTS_MAX && plugins[type].mounts[i]; i++)
+		fprintf(f,
+			"  - name: host-%zu\n"
+			"    hostPath:\n"
+			"      path: %s\n"
+			"      type: DirectoryOrCreate\n",
+			i, host_path(plugins[type].mounts[i], root_dir, path));
+}
+
+int output_manifest(const struct config *c, const char *root_dir, const char *document, char **ret)
+{
+	const char *slash = strrchr(c->plugin.config_file, '/');
+	_cleanup_(stream_done) struct stream out = {};
+	char folder[PATH_LEN];
+
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - c->plugin.config_file) : 0,
+		 c->plugin.config_file);
+	print_head(out.f, c->plugin.type, c, document);
+	print_container(out.f, c->plugin.type, slash ? slash + 1 : "");
+	print_volumes(out.f, c->plugin.type, folder, root_dir);
+	return stream_take(&out, ret);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plugin: writes and removes the device plugin's file and its static pod, with the texts of the
+ * plan. When they are written, and whose a file is that is there, is plugin/plugin-plan.c.
+ */
+#include "../model/memory.h"
+#include "../model/paths.h"
+#include "../os/memory-file.h"
+#include "../step/other-files.h"
+#include "../step/verbs.h"
+
+#define MAX_BYTES (1u << 20)
+
+static int write_text(struct work *w, const char *path, const char *text)
+{
+	/* Paths of actions are absolute. Plugins run with a user of their own choice, and so may
+	 * who looks at static pods: readable for all. */
+	return MIN(fs_output(&w->os->fs, path, text, strlen(text), 0644), 0);
+}
+
+/* In our own folder all is ours. Elsewhere the record comes last: the same text is recorded again.
+ */
+int apply_write_plugin(struct work *w, const struct action *a)
+{
+	struct plugin_record record;
+	int r;
+
+	r = write_text(w, a->target + 1, w->plan->plugin);
+	if (r < 0 || is_prefix(a->target, "/" PLUGIN_FOLDER))
+		return r;
+	plugin_record_make(&record, a->target, w->plan->plugin);
+	r = memory_write(&w->os->fs, MEMORY_BOOT, &plugin_record_fields, &record);
+	if (r < 0)
+		copy(w->error, CHILD_ERROR_LEN, "/" MEMORY_BOOT_PATH " cannot be written");
+	return r;
+}
+
+int apply_remove_plugin(struct work *w, const struct action *a)
+{
+	static const struct plugin_record none;
+	int r = fs_output_remove(&w->os->fs, a->target + 1);
+
+	return r < 0 || is_prefix(a->target, "/" PLUGIN_FOLDER)
+		       ? r
+		       : memory_write(&w->os->fs, MEMORY_BOOT, &plugin_record_fields, &none);
+}
+
+/* Has the plugin's file its new text? There is no reason to start a plugin without it. */
+static bool is_plugin_written(const struct work *w)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+
+	return fs_read_all(&w->os->fs, w->plan->plugin_path + 1, MAX_BYTES, false, &text, &size) >=
+		       0 &&
+	       streq(text, w->plan->plugin);
+}
+
+/* The manifest's path has to be known after a reboot, whatever the configuration says then. */
+int apply_write_manifest(struct work *w, const struct action *a)
+{
+	struct manifest_record record;
+	int r;
+
+	if (!is_plugin_written(w)) {
+		copy(w->error, CHILD_ERROR_LEN, "the device plugin's file could not be written");
+		return -ENOENT;
+	}
+
+	COPY(record.path, a->target);
+	r = memory_write(&w->os->fs, MEMORY_NODE, &manifest_record_fields, &record);
+	if (r < 0) {
+		copy(w->error, CHILD_ERROR_LEN, "/" MEMORY_NODE_PATH " cannot be written");
+		return r;
+	}
+	return other_files_put(&w->os->fs, MANIFEST_NAME, a->target, w->plan->manifest);
+}
+
+int apply_remove_manifest(struct work *w, const struct action *a)
+{
+	static const struct manifest_record none;
+	int r = other_files_put(&w->os->fs, MANIFEST_NAME, a->target, NULL);
+
+	return r < 0 ? r : memory_write(&w->os->fs, MEMORY_NODE, &manifest_record_fields, &none);
+}

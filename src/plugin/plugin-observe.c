@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin-observe.h"
+
+#include "../base/document.h"
+#include "../base/log.h"
+#include "../guard/process-observe.h"
+#include "../model/memory.h"
+#include "../model/paths.h"
+#include "../os/memory-file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define MAX_BYTES (1u << 20)
+#define STAND_IN  "# left out\n"
+
+#define SOCKET           ".sock"
+#define PLUGIN_REGISTRY  "var/lib/kubelet/plugins_registry"
+#define CHECKPOINT_BYTES (16u << 20)
+
+/* The commands of plugins, as far as comm shows them. */
+static const char *const commands[_PLUGIN_N] = {
+	[PLUGIN_RDMA_SHARED] = "k8s-rdma-shared", [PLUGIN_SRIOV] = "sriovdp",
+	[PLUGIN_HCA] = "k8s-rdma-sriov-",         [PLUGIN_DRANET] = "dranet",
+	[PLUGIN_DRA_SRIOV] = "dra-driver-srio",
+};
+
+/* A file of another program may hold tokens: a capture records only that it exists. */
+static void record(const struct fs *fs, const char *path, const char *text, bool is_own)
+{
+	fs_record(fs, RECORD_FILE, path, is_own ? text : STAND_IN,
+		  strlen(is_own ? text : STAND_IN));
+}
+
+static int read_manifest(const struct fs *fs, const char *path, char **ret)
+{
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, path, MAX_BYTES, true, ret, &size);
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "/%s: not ours", path);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+
+	record(fs, path, *ret, is_prefix(*ret, MANIFEST_MARK));
+	return 0;
+}
+
+static bool is_recorded(const struct fs *fs, const char *path, const char *text)
+{
+	struct plugin_record record = {}, expected;
+
+	plugin_record_make(&expected, path, text);
+	return memory_read(fs, MEMORY_BOOT, &plugin_record_fields, &record) >= 0 &&
+	       streq(record.text, expected.text);
+}
+
+/* ConfigFile= is below /run, whatever a record says: "revert" may remove more than the service. */
+static bool is_ours(const struct fs *fs, const char *path, const char *text)
+{
+	return is_prefix(path, "/" PLUGIN_FOLDER) ||
+	       (is_prefix(path, "/run/") && text && is_recorded(fs, path, text));
+}
+
+/* Reads the file at the absolute @path. */
+static int read_text(const struct fs *fs, const char *path, char **ret)
+{
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, path + 1, MAX_BYTES, true, ret, &size);
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "%s", path);
+	if (r >= 0)
+		record(fs, path + 1, *ret, is_ours(fs, path, *ret));
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Finds the file that an earlier configuration of this boot wrote to another path. */
+static int find_old_file(const struct fs *fs, const struct config *c, struct node *n,
+			 const struct memory *memory)
+{
+	/* Without a record the path is unknown, but a file in our own folder can only be ours. */
+	const char *last =
+		*memory->last_plugin_path ? memory->last_plugin_path : "/" PLUGIN_CONFIG_PATH;
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	if (streq(last, c->plugin.config_file) || !fs_exists(fs, last + 1))
+		return 0;
+	r = read_text(fs, last, &text);
+	if (is_ours(fs, last, text))
+		COPY(n->old_plugin_path, last);
+	return r;
+}
+
+/* Finds the static pod that an earlier configuration wrote in any boot, unless it was replaced. */
+static int find_old_manifest(const struct fs *fs, const struct config *c, struct node *n)
+{
+	_cleanup_(freep) char *text = NULL;
+	struct manifest_record record = {};
+	const char *path = record.path;
+	int r;
+
+	r = memory_read(fs, MEMORY_NODE, &manifest_record_fields, &record);
+	if (r < 0 || *path != '/' || strstr(path, "/../") || streq(path, c->plugin.manifest))
+		return r;
+
+	r = read_manifest(fs, path + 1, &text);
+	if (text && is_prefix(text, MANIFEST_MARK))
+		COPY(n->old_manifest_path, path);
+	return r;
+}
+
+/* When the file got its present content, in clock ticks after boot. */
+static bool get_change(const struct fs *fs, const char *path, uint64_t *ret)
+{
+	/* A FIFO may have replaced the file since it was read. */
+	_cleanup_(closep) int fd = fs_open(fs, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+	const uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec now, boot;
+	struct stat st;
+	time_t age;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0 ||
+	    clock_gettime(CLOCK_BOOTTIME, &boot) < 0)
+		return false;
+
+	age = now.tv_sec - st.st_mtim.tv_sec;
+	*ret = age >= boot.tv_sec ? 0 : (uint64_t)(boot.tv_sec - age) * hz;
+	return true;
+}
+
+/* @ticks: after boot. CLOCK_MONOTONIC stands still while the machine sleeps. */
+static uint64_t monotonic_usec(uint64_t ticks)
+{
+	const uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec boot;
+	uint64_t boot_usec, usec;
+
+	if (clock_gettime(CLOCK_BOOTTIME, &boot) < 0)
+		return 0;
+	boot_usec = (uint64_t)boot.tv_sec * USEC_PER_SEC + (uint64_t)boot.tv_nsec / 1000;
+	usec = ticks * (USEC_PER_SEC / hz);
+	return now_usec() - MIN(now_usec(), boot_usec - MIN(boot_usec, usec));
+}
+
+/* @change: NULL when there is no file. */
+static int find_processes(const struct fs *fs, const char *command, const uint64_t *change,
+			  struct node *n)
+{
+	const int64_t hz = sysconf(_SC_CLK_TCK);
+	_cleanup_(processes_done) struct processes list = {};
+	struct fs unrecorded = *fs; /* a capture has no files of processes */
+	int r;
+
+	unrecorded.on_read = NULL;
+	r = processes_list_named(&unrecorded, command, &list);
+	for (size_t i = 0; i < list.n && r >= 0; i++) {
+		const struct process *p = &list.items[i];
+		struct plugin_process *found;
+
+		found = APPEND(n->plugin_processes, n->n_plugin_processes);
+		if (!found)
+			return -ENOMEM;
+		found->pid = p->pid;
+		found->started_usec = monotonic_usec(p->start);
+		found->is_dated = change != NULL;
+		if (change) { /* in seconds, and never 0 for an earlier start */
+			found->since_change_sec = ((int64_t)p->start - (int64_t)*change) / hz;
+			if (p->start < *change && found->since_change_sec == 0)
+				found->since_change_sec = -1;
+		}
+		COPY(found->command, p->command);
+		process_container(&unrecorded, p->pid, found->container, sizeof(found->container));
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Is it the socket of @resource? k8s-rdma-shared-dev-plugin and sriov-network-device-plugin name it
+ * "hca.sock" or "rdma_hca.sock" for rdma/hca. */
+static bool is_of_resource(const char *socket, const char *resource)
+{
+	const char *name = strchr(resource, '/');
+	const size_t n = strlen(socket) - strlen(SOCKET), n_name = name ? strlen(name + 1) : 0;
+
+	return n_name > 0 && n >= n_name && strncmp(socket + n - n_name, name + 1, n_name) == 0 &&
+	       (n == n_name || socket[n - n_name - 1] == '_');
+}
+
+static bool is_ours_by_name(const struct config *c, const char *socket)
+{
+	bool is_ours = is_of_resource(socket, c->plugin.resource);
+
+	for (size_t i = 0; i < c->n_devices; i++)
+		is_ours = is_ours || is_of_resource(socket, c->devices[i].resource);
+	return is_ours;
+}
+
+static int add_sockets(const struct fs *fs, const struct config *c, const char *folder,
+		       struct node *n, bool *has_kubelet)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r = fs_list(fs, folder, &names);
+
+	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
+		const char *name = names.names[i], *dot = strrchr(name, '.');
+		const size_t used = strlen(n->plugin_sockets);
+
+		if (!dot || !streq(dot, SOCKET))
+			continue;
+		if (streq(name, "kubelet" SOCKET)) {
+			*has_kubelet = true;
+			continue;
+		}
+		if (streq(folder, PLUGIN_REGISTRY) && !is_ours_by_name(c, name))
+			continue;
+		n->n_plugin_sockets++;
+		snprintf(n->plugin_sockets + used, sizeof(n->plugin_sockets) - used, "%s%s",
+			 used > 0 ? " " : "", name);
+	}
+	return r;
+}
+
+int observe_plugin_sockets(const struct fs *fs, const struct config *c, struct node *n,
+			   bool *ret_has_kubelet)
+{
+	bool has_kubelet = false;
+	int r;
+
+	n->n_plugin_sockets = 0;
+	n->plugin_sockets[0] = '\0';
+	r = add_sockets(fs, c, PLUGIN_SOCKETS, n, &has_kubelet);
+	if (r < 0)
+		return r;
+	r = add_sockets(fs, c, PLUGIN_REGISTRY, n, &(bool){ false });
+	*ret_has_kubelet = has_kubelet;
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Records only this part of the checkpoint, which also lists the devices of pods. */
+static void record_registered(const struct fs *fs, json_t *registered)
+{
+	json_auto_t *document = json_pack("{s:{s:O}}", "Data", "RegisteredDevices", registered);
+	_cleanup_(freep) char *text = NULL;
+
+	if (document && document_print(document, &text) >= 0)
+		fs_record(fs, RECORD_FILE, PLUGIN_CHECKPOINT, text, strlen(text));
+}
+
+int observe_plugin_resources(const struct fs *fs, struct node *n)
+{
+	_cleanup_(freep) char *text = NULL;
+	json_auto_t *document = NULL;
+	json_t *registered, *ids;
+	const char *name;
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, PLUGIN_CHECKPOINT, CHECKPOINT_BYTES, true, &text, &size);
+	if (r >= 0)
+		r = document_parse(text, size, 0, &document, NULL);
+	if (r < 0)
+		return r;
+	free(TAKE(n->plugin_resources));
+	n->n_plugin_resources = 0;
+	registered = json_object_get(json_object_get(document, "Data"), "RegisteredDevices");
+	json_object_foreach(registered, name, ids)
+	{
+		struct plugin_resource *p = APPEND(n->plugin_resources, n->n_plugin_resources);
+
+		if (!p)
+			return -ENOMEM;
+		COPY(p->name, name);
+		p->n_devices = (uint32_t)json_array_size(ids);
+	}
+	if (registered)
+		record_registered(fs, registered);
+	return 0;
+}
+
+/* The resources are unknown while there is no kubelet yet, or its file is being replaced. */
+static int observe_registered(const struct fs *fs, const struct config *c, struct node *n)
+{
+	bool has_kubelet;
+	int r = observe_plugin_sockets(fs, c, n, &has_kubelet);
+
+	if (r >= 0 && n->n_plugin_sockets > 1)
+		r = observe_plugin_resources(fs, n);
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "/" PLUGIN_SOCKETS);
+	return r == -ENOMEM ? r : 0;
+}
+
+int observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
+		   const struct memory *memory)
+{
+	uint64_t change;
+	int r;
+
+	r = find_old_file(fs, c, n, memory);
+	if (r >= 0)
+		r = find_old_manifest(fs, c, n);
+	if (r < 0)
+		return r;
+	if (*c->plugin.config_file)
+		r = read_text(fs, c->plugin.config_file, &n->plugin_file);
+	n->is_plugin_foreign = *c->plugin.config_file && fs_exists(fs, c->plugin.config_file + 1) &&
+			       !is_ours(fs, c->plugin.config_file, n->plugin_file);
+	if (r < 0)
+		return r;
+	if (*c->plugin.manifest)
+		r = read_manifest(fs, c->plugin.manifest + 1, &n->manifest_file);
+	if (r < 0)
+		return r;
+	if (plugin_has_file(c->plugin.type))
+		r = observe_registered(fs, c, n);
+	if (r < 0)
+		return r;
+	if (fs->is_live && c->plugin.type == PLUGIN_DRA_SRIOV)
+		return find_processes(fs, commands[c->plugin.type], NULL, n);
+	if (r < 0 || !fs->is_live || !plugin_has_file(c->plugin.type) || !n->plugin_file ||
+	    !get_change(fs, c->plugin.config_file + 1, &change))
+		return r;
+
+	return find_processes(fs, commands[c->plugin.type], &change, n);
+}
+
+int observe_plugin_processes(const struct fs *fs, const struct config *c, struct node *n)
+{
+	uint64_t change;
+	bool has_file;
+
+	if (!fs->is_live || c->plugin.type == PLUGIN_NONE)
+		return 0;
+	free(TAKE(n->plugin_processes));
+	n->n_plugin_processes = 0;
+	has_file = plugin_has_file(c->plugin.type) && n->plugin_file &&
+		   get_change(fs, c->plugin.config_file + 1, &change);
+	return find_processes(fs, commands[c->plugin.type], has_file ? &change : NULL, n);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plugin: when the device plugin's file and its static pod are written, and when they go.
+ *
+ * Last of all: once the node is ready, or degraded, nothing needs to be done to it, and no device
+ * has just been lost. Before that neither of them is there: the file because it lives in /run, the
+ * pod because the first pass of a boot removes it before all else, so that the kubelet does not
+ * start a plugin without a file.
+ */
+#include "../model/paths.h"
+#include "../step/steps.h"
+
+static int remove_file(struct plan *p, enum verb verb, const char *path)
+{
+	return plan_add(p, STEP_PLUGIN, verb, CLASS_CHANGE, path) ? 0 : -ENOMEM;
+}
+
+static int write_later(struct plan *p, enum class class, const char *path, enum reason reason,
+		       const char *detail)
+{
+	return plan_add_item(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, class, path, reason, "%s", detail);
+}
+
+static bool has_lost_device(const struct plan *p, char *detail, size_t size)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_lost) {
+			copy(detail, size, p->devices[i].pci->address);
+			return true;
+		}
+	return false;
+}
+
+/* Is a device lost? One look is no proof, and without a memory of this boot it is the first. */
+static bool has_lost(const struct memory *memory, const struct plan *p, char *detail, size_t size)
+{
+	if (!*memory->last_hash) {
+		copy(detail, size, "nothing is remembered of this boot");
+		return true;
+	}
+	if (has_lost_device(p, detail, size))
+		return true;
+	if (p->n_gone > 0)
+		snprintf(detail, size, "%" PRIu32 " functions are gone", p->n_gone);
+	return p->n_gone > 0;
+}
+
+/* Hints at findings about devices that are meant to be exposed. "check" shows the rest. */
+static int tell_findings(struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->lint.n_findings && r >= 0; i++)
+		if (p->lint.findings[i].reason != REASON_PLUGIN_FOREIGN)
+			r = plan_add_hint(p, p->lint.findings[i].reason, p->lint.findings[i].target,
+					  "%s", p->lint.findings[i].detail);
+	return r;
+}
+
+static bool has_text(const struct node *n, const struct plan *p)
+{
+	return p->plugin && n->plugin_file && streq(n->plugin_file, p->plugin);
+}
+
+/* A file that has the right text and no record is "written" once more, which records it. */
+static bool is_written(const struct node *n, const struct plan *p)
+{
+	return has_text(n, p) && !n->is_plugin_foreign;
+}
+
+/* Return: 1 when the file is, or will be by this plan, what it should be; 0 when not, or -ENOMEM.
+ */
+static int plan_file(const struct config *c, const struct node *n, const struct memory *memory,
+		     bool is_changing, struct plan *p)
+{
+	const char *path = c->plugin.config_file;
+	char lost[64] = "";
+
+	if (p->plugin && p->lint.refusal != REASON_NONE)
+		return write_later(p, CLASS_REFUSED, path, p->lint.refusal, p->lint.detail);
+	if (n->is_plugin_foreign && !has_text(n, p))
+		return write_later(p, CLASS_REFUSED, path, REASON_OUTPUT_FOREIGN, "");
+	if (is_changing || p->state == NODE_STARTING || !p->plugin)
+		return write_later(p, CLASS_WAITING, path, REASON_NOT_READY, "");
+	if (tell_findings(p) < 0)
+		return -ENOMEM;
+	if (is_written(n, p))
+		return 1;
+	/* Nothing is taken from a running plugin on the word of one look. Nor does a first file
+	 * have a lost device, which the plugin might not have exposed. */
+	if (n->plugin_file ? has_lost(memory, p, lost, sizeof(lost))
+			   : has_lost_device(p, lost, sizeof(lost)))
+		return write_later(p, CLASS_WAITING, path, REASON_DEVICE_LOST, lost);
+
+	return plan_add(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, CLASS_CHANGE, path) ? 1 : -ENOMEM;
+}
+
+static bool is_our_manifest(const char *text)
+{
+	return text && is_prefix(text, MANIFEST_MARK "\n");
+}
+
+static int plan_manifest(const struct config *c, const struct node *n, struct plan *p)
+{
+	const char *path = c->plugin.manifest;
+
+	/* There is one pod at a time: the old pod goes first. */
+	if (!p->manifest || *n->old_manifest_path)
+		return 0;
+	if (n->manifest_file && !is_our_manifest(n->manifest_file))
+		return plan_add_item(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_REFUSED, path,
+				     REASON_MANIFEST_FOREIGN, NULL);
+	if (n->manifest_file && streq(n->manifest_file, p->manifest))
+		return 0;
+	return plan_add(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_CHANGE, path) ? 0 : -ENOMEM;
+}
+
+/* The kubelet must not start a plugin that has nothing to read. */
+static int end_manifest(const struct config *c, const struct node *n, struct plan *p)
+{
+	const bool is_planned = p->n_actions > 0 && p->actions[0].verb == VERB_REMOVE_MANIFEST;
+
+	return is_our_manifest(n->manifest_file) && !is_planned
+		       ? remove_file(p, VERB_REMOVE_MANIFEST, c->plugin.manifest)
+		       : 0;
+}
+
+int plan_old_pod(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p)
+{
+	const bool is_old = !*memory->last_hash && !n->plugin_file;
+
+	return is_old && !c->is_invalid ? end_manifest(c, n, p) : 0;
+}
+
+/*
+ * Each plugin has a socket for each of its resources. The kubelet knows a resource once, by the
+ * plugin that registered it last, so an extra socket belongs to a second plugin for the same name.
+ */
+static int hint_twice(const struct config *c, const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_plugin_resources; i++) {
+		const char *name = n->plugin_resources[i].name;
+		bool is_ours = streq(name, c->plugin.resource);
+
+		for (size_t k = 0; k < c->n_devices; k++)
+			is_ours = is_ours || streq(name, c->devices[k].resource);
+		if (is_ours && n->n_plugin_sockets > n->n_plugin_resources)
+			return plan_add_hint(p, REASON_PLUGIN_TWICE, name,
+					     "%" PRIu32 " sockets of plugins (%s), %zu resources",
+					     n->n_plugin_sockets, n->plugin_sockets,
+					     n->n_plugin_resources);
+	}
+	return 0;
+}
+
+static int plan_restart(const struct config *c, const struct node *n, struct plan *p)
+{
+	int r = 0;
+
+	if (*c->plugin.manifest || !is_written(n, p))
+		return 0;
+
+	for (size_t i = 0; i < n->n_plugin_processes && r >= 0; i++) {
+		const struct plugin_process *process = &n->plugin_processes[i];
+
+		if (process->is_dated && process->since_change_sec >= 0)
+			continue; /* it has read the file */
+		r = plan_add_hint(p, REASON_PLUGIN_RESTART_NEEDED, c->plugin.config_file,
+				  "%s, pid %" PRIu32 "%s%s", process->command, process->pid,
+				  *process->container ? " in " : "", process->container);
+	}
+	return r;
+}
+
+/* A driver reads no file, but knows what was there at its start. */
+static int hint_missed(const struct config *c, const struct node *n, const struct memory *memory,
+		       struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n->n_plugin_processes && r >= 0; i++) {
+		const struct plugin_process *q = &n->plugin_processes[i];
+		const struct device *d = plan_missed_by(c, n, memory, p, q);
+
+		if (d)
+			r = plan_add_hint(p, REASON_PLUGIN_RESTART_NEEDED, d->pci->address,
+					  "%s, pid %" PRIu32 "%s%s", q->command, q->pid,
+					  *q->container ? " in " : "", q->container);
+	}
+	return r;
+}
+
+/* Removes files of an earlier configuration, unless the present one is malformed and so unknown. */
+static int end_old(const struct config *c, const struct node *n, struct plan *p)
+{
+	int r = 0;
+
+	if (c->is_invalid)
+		return 0;
+	if (*n->old_manifest_path)
+		r = remove_file(p, VERB_REMOVE_MANIFEST, n->old_manifest_path);
+	if (r >= 0 && *n->old_plugin_path)
+		r = remove_file(p, VERB_REMOVE_PLUGIN, n->old_plugin_path);
+	return r;
+}
+
+/* Is an action at the same PF, or at a VF of it, still running? */
+static bool is_behind(const struct node *n, const struct memory *memory, const struct action *a)
+{
+	const struct pci *pci = node_pci(n, a->target);
+	const struct pci *pf = pci && pci->physfn[0] ? node_pci(n, pci->physfn) : pci;
+	const struct action *b = NULL;
+	size_t at = SIZE_MAX;
+
+	while (pf && (b = attempts_next(memory->tried, pf->address, b)))
+		if (b->is_running)
+			return true;
+	while (pf && (b = attempts_next_of_vfs(memory->tried, n, pf->address, &at, b)))
+		if (b->is_running)
+			return true;
+	return false;
+}
+
+/* Will the node, not these files, be changed first? Once the wait is over, a PF that takes longer
+ * holds up no other. */
+static bool is_changed_first(const struct node *n, const struct memory *memory,
+			     const struct plan *p)
+{
+	return ANY(
+		a, p->actions, p->n_actions,
+		action_is_open(a) && !action_is_best_effort(a) &&
+			!(p->state == NODE_DEGRADED && (a->is_running || is_behind(n, memory, a))));
+}
+
+static bool has_excluded(const struct plan *p)
+{
+	return ANY(d, p->devices, p->n_devices, d->is_excluded);
+}
+
+/* A usable device that the plugin does not expose is not handed out. Where the plugin would not
+ * start, or the file would have no device at all, that is all of them, and no finding names one. */
+static int judge_exposed(const struct config *c, bool is_changing, struct plan *p)
+{
+	const bool is_judged =
+		p->lint.refusal == REASON_NONE && (p->plugin || !plugin_has_file(c->plugin.type));
+	const struct device *first = NULL;
+	char detail[64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_devices && c->plugin.type != PLUGIN_NONE && !is_judged; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (!d->is_handed_out || !d->is_usable || d->is_excluded)
+			continue;
+		first = first ? first : d;
+		n++;
+	}
+	if (n + p->lint.n_withheld == 0 || is_changing || p->state == NODE_STARTING)
+		return 0;
+	p->state = NODE_DEGRADED;
+	if (!first || p->plugin || !plugin_has_file(c->plugin.type))
+		return 0;
+	snprintf(detail, sizeof(detail), n > 1 ? "%s and %zu more" : "%s", first->pci->address,
+		 n - 1);
+	return write_later(p, CLASS_REFUSED, c->plugin.config_file, REASON_PLUGIN_NOT_SELECTED,
+			   detail);
+}
+
+int plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p)
+{
+	const bool is_changing = is_changed_first(n, memory, p);
+	int r;
+
+	r = judge_exposed(c, is_changing, p);
+	if (r >= 0)
+		r = end_old(c, n, p);
+	if (r >= 0 && !c->is_invalid)
+		r = hint_missed(c, n, memory, p);
+	if (r >= 0)
+		r = hint_twice(c, n, p);
+	if (r < 0)
+		return r;
+
+	if (!plugin_has_file(c->plugin.type) ||
+	    (!is_changing && (p->state == NODE_DEGRADED || has_excluded(p)) && !p->plugin)) {
+		char lost[64];
+
+		if (c->is_invalid)
+			return 0;
+		if (plugin_has_file(c->plugin.type) && n->plugin_file &&
+		    has_lost(memory, p, lost, sizeof(lost)))
+			return write_later(p, CLASS_WAITING, c->plugin.config_file,
+					   REASON_DEVICE_LOST, lost);
+		r = end_manifest(c, n, p);
+		return r < 0 || !n->plugin_file || n->is_plugin_foreign
+			       ? r
+			       : remove_file(p, VERB_REMOVE_PLUGIN, c->plugin.config_file);
+	}
+
+	r = plan_file(c, n, memory, is_changing, p);
+	if (r > 0)
+		r = plan_manifest(c, n, p);
+	else if (r == 0 && !n->plugin_file)
+		r = end_manifest(c, n, p);
+	return r < 0 ? r : plan_restart(c, n, p);
+}

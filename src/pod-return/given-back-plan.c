@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Given back: a device that a pod gives back with other settings gets back those that it was handed
+ * out with, which are in model/given.h.
+ */
+#include "../guard/in-use-plan.h"
+#include "../model/given.h"
+#include "../model/ip.h"
+#include "../route/nic-netdev-rules.h"
+#include "../step/identity-rules.h"
+#include "../step/steps.h"
+
+#define LONGEST_USEC (60 * USEC_PER_SEC) /* between two looks at a lock */
+
+struct back {
+	const struct node *n;
+	const struct memory *memory;
+	struct plan *p;
+	struct device *d;
+	bool is_used;  /* a process has its RDMA device open, and would notice */
+	bool is_quiet; /* the device did not change for SettleSec=, and no CNI plugin is at work */
+	bool differs;
+	bool is_pending;             /* and is not there yet for another reason than a failure */
+	char names[160];             /* of what differs */
+	const struct netdev *holder; /* that keeps its name; NULL: none */
+};
+
+/* Has nothing changed for SettleSec=? A person who asks for a pass need not wait. */
+static bool is_quiet(const struct config *c, const struct node *n, const struct memory *memory,
+		     const struct device *d, const struct device_memory *m, const struct given *now)
+{
+	if (d->pci->cni_pid > 0)
+		return false;
+	if (n->now_usec == 0 || (memory->tried && memory->tried->is_asked)) /* 0: a captured tree */
+		return true;
+	return given_is_same(now, &m->seen) && n->now_usec - m->seen_usec >= c->service.settle_usec;
+}
+
+static int want(struct back *b, enum verb verb, const char *from, const char *to)
+{
+	struct action *a;
+
+	if (streq(from, to) || verb_vf_setting(verb) & b->d->unsupported)
+		return 0;
+	b->differs = true;
+	if (!b->is_quiet || b->is_used) {
+		in_use_append(b->names, sizeof(b->names), verb_name(verb));
+		return 0;
+	}
+	a = plan_add(b->p, STEP_VF, verb, CLASS_CHANGE, b->d->pci->address);
+	if (!a)
+		return -ENOMEM;
+	if (verb != VERB_SET_VF_MAC && verb != VERB_SET_VF_VLAN && verb != VERB_SET_VF_TRUST)
+		a->ifindex = b->d->netdev->ifindex;
+	action_set(a, from, to);
+	a->detail =
+		plan_text(b->p, "%s, given back by a pod with other settings", b->d->netdev->name);
+	b->is_pending |= !attempts_find(b->memory->tried, verb, a->target, to);
+	return verb == VERB_SET_VF_MAC ? identity_give(b->p, b->d->pci, to) : 0;
+}
+
+/* A negative number is unknown, and is not known to differ. */
+static int want_number(struct back *b, enum verb verb, int64_t from, int64_t to)
+{
+	char texts[2][24];
+
+	if (from < 0 || to < 0)
+		return 0;
+	snprintf(texts[0], sizeof(texts[0]), "%" PRId64, from);
+	snprintf(texts[1], sizeof(texts[1]), "%" PRId64, to);
+	return want(b, verb, texts[0], texts[1]);
+}
+
+static int want_text(struct back *b, enum verb verb, const char *from, const char *to)
+{
+	return *from && *to ? want(b, verb, from, to) : 0;
+}
+
+/* Wants @verb for each name in @list that @without lacks. */
+static int want_altnames(struct back *b, enum verb verb, const char *list, const char *without)
+{
+	char name[sizeof(((struct given *)0)->altnames)];
+	int r = 0;
+
+	while (r >= 0 && given_next_word(&list, name, sizeof(name)))
+		if (!given_has_word(without, name))
+			r = want(b, verb, "", name);
+	return r;
+}
+
+/* A name that another device came back with, and is to lose as well, is free at the next look: this
+ * device steps aside, for the other one may wait for its name. */
+static int want_name(struct back *b, const struct given *now, const struct given *g)
+{
+	const struct netdev *holder = node_netdev_named(b->n, g->name);
+	const struct device_memory *m = holder ? memory_device(b->memory, holder->pci) : NULL;
+	char aside[IFNAME_LEN];
+
+	if (!holder || holder == b->d->netdev)
+		return want_text(b, VERB_SET_NAME, now->name, g->name);
+	snprintf(aside, sizeof(aside), "back%" PRIu32, b->d->netdev->ifindex);
+	/* The holder keeps the name, as a PF whose VFs alone are handed out, or is in use: each try
+	 * would only take the link down and up. */
+	if (!m || !m->is_out || streq(holder->name, m->given.name) || streq(now->name, aside)) {
+		b->differs = true;
+		b->holder = holder;
+		in_use_append(b->names, sizeof(b->names), verb_name(VERB_SET_NAME));
+		return 0;
+	}
+	b->differs = true;
+	return want(b, VERB_SET_NAME, now->name, aside);
+}
+
+/* A VF that is not trusted may be refused a MAC, and a name is free once it is no alternative one.
+ */
+static int want_all(struct back *b, const struct given *now, const struct given *g)
+{
+	const struct device_config *dc = b->d->config;
+	int r;
+
+	r = want_number(b, VERB_SET_VF_VLAN, now->vlan, g->vlan);
+	if (r >= 0)
+		r = want_text(b, VERB_SET_VF_MAC, now->vf_mac, g->vf_mac);
+	if (r >= 0)
+		r = want_text(b, VERB_SET_MAC, now->mac, g->mac);
+	if (r < 0)
+		return r;
+	if (dc->trust == TRUST_KEEP)
+		r = want_number(b, VERB_SET_VF_TRUST, now->trust, g->trust);
+	if (r < 0)
+		return r;
+	if (dc->mtu == 0)
+		r = want_number(b, VERB_SET_MTU, now->mtu, g->mtu);
+	if (r >= 0)
+		r = want_altnames(b, VERB_REMOVE_ALTNAME, now->altnames, g->altnames);
+	if (r < 0)
+		return r;
+	r = want_name(b, now, g);
+	return r < 0 ? r : want_altnames(b, VERB_ADD_ALTNAME, g->altnames, now->altnames);
+}
+
+/* --- what a PF lost --- */
+
+static struct action *add_lost(struct back *b, enum verb verb)
+{
+	const struct device *d = b->d;
+	struct action *a = plan_add(b->p, STEP_ROUTE, verb, CLASS_CHANGE, d->pci->address);
+
+	if (!a)
+		return NULL;
+	a->ifindex = d->netdev->ifindex;
+	a->is_back = true;
+	a->detail =
+		plan_text(b->p, "%s had it before a pod had %s", d->netdev->name, d->netdev->name);
+	return a;
+}
+
+static int put_address(struct back *b, const char *word)
+{
+	char subject[64];
+	struct address x;
+	struct action *a;
+
+	if (!given_parse_address(word, b->d->netdev->ifindex, &x))
+		return 0;
+	a = add_lost(b, VERB_ADD_ADDRESS);
+	if (!a)
+		return -ENOMEM;
+	a->address = x;
+	ip_format(x.family, x.local, x.prefix_len, subject, sizeof(subject));
+	a->subject = action_text(&b->p->texts, subject);
+	return 0;
+}
+
+static int put_route(struct back *b, const char *word)
+{
+	struct route t;
+	struct action *a;
+
+	if (!given_parse_route(word, b->d->netdev->ifindex, &t))
+		return 0;
+	a = add_lost(b, VERB_SET_ROUTE);
+	if (!a)
+		return -ENOMEM;
+	a->route.route = t;
+	a->subject = nic_netdev_format_route(b->p, &t);
+	return 0;
+}
+
+static bool is_up_by_then(const struct plan *p, const struct device *d)
+{
+	const struct action *a = NULL;
+
+	while ((a = plan_next(p, d->pci->address, a)))
+		if (a->verb == VERB_SET_LINK_UP && a->ifindex == d->netdev->ifindex &&
+		    action_is_open(a))
+			return true;
+	return d->netdev->is_up;
+}
+
+/* Adds the words of @list that are missing, once the link is up and no CNI plugin works on it. */
+static int want_lost(struct back *b, const char *list, const char *now,
+		     int (*put)(struct back *b, const char *word))
+{
+	char word[sizeof(((struct given *)0)->altnames)];
+	int r = 0;
+
+	while (r >= 0 && given_next_word(&list, word, sizeof(word))) {
+		if (given_has_word(now, word))
+			continue;
+		b->d->is_changed = true;
+		if (is_up_by_then(b->p, b->d) && b->d->pci->cni_pid == 0)
+			r = put(b, word);
+	}
+	return r;
+}
+
+/* No event tells that a lock is released. A lock that is kept is looked at less and less. */
+static uint64_t next_look(const struct config *c, const struct node *n, uint64_t same_usec)
+{
+	const uint64_t least_usec = MAX(c->service.settle_usec, USEC_PER_SEC);
+
+	return n->now_usec + MAX(least_usec, MIN(same_usec, LONGEST_USEC));
+}
+
+/* @same_usec: how long the device has been as it is */
+static int hint(const struct config *c, struct back *b, uint64_t same_usec)
+{
+	const struct pci *pci = b->d->pci;
+	const uint64_t again = next_look(c, b->n, pci->cni_pid > 0 ? same_usec : 0);
+	char who[64] = "";
+
+	if (b->is_used) /* no event tells that it is closed: the next event looks */
+		COPY(who, "; its RDMA device is open");
+	else if (b->is_quiet) /* an event tells that the other one is renamed */
+		snprintf(who, sizeof(who), "; %s is the name of %s", b->holder->name,
+			 b->holder->pci[0] ? b->holder->pci : "another device");
+	else
+		b->p->again_usec = b->p->again_usec > 0 ? MIN(b->p->again_usec, again) : again;
+	if (pci->cni_pid > 0)
+		snprintf(who, sizeof(who), "; process %" PRIu32 " of a CNI plugin holds it",
+			 pci->cni_pid);
+	return plan_add_hint(b->p, REASON_GIVEN_BACK, pci->address, "%s: %s%s", b->d->netdev->name,
+			     b->names, who);
+}
+
+/* The memory of @d, if the host has the netdev that was handed out; else NULL. */
+static const struct device_memory *memory_of_out(const struct memory *memory,
+						 const struct device *d)
+{
+	const struct device_memory *m = memory_device(memory, d->pci->address);
+
+	return m && m->is_out && d->netdev && !d->netdev->master && !d->is_in_pod &&
+			       !plan_carries_node(d) && m->usable_instance == d->pci->instance
+		       ? m
+		       : NULL;
+}
+
+static int plan_one(const struct config *c, const struct node *n, const struct memory *memory,
+		    struct plan *p, struct device *d)
+{
+	const struct device_memory *m = memory_of_out(memory, d);
+	struct back b = { .n = n, .memory = memory, .p = p, .d = d };
+	struct given now;
+	int r;
+
+	if (!m)
+		return 0;
+	given_look(n, memory, d->pci, d->netdev, &now);
+	b.is_used = d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX;
+	b.is_quiet = is_quiet(c, n, memory, d, m, &now);
+	r = want_all(&b, &now, &m->given);
+	if (r >= 0 && b.differs && (!b.is_quiet || b.is_used || b.holder))
+		r = hint(c, &b, given_is_same(&now, &m->seen) ? n->now_usec - m->seen_usec : 0);
+	d->is_changed = b.differs;
+	d->is_restore_due = b.differs && !b.is_used && (!b.is_quiet || b.is_pending);
+	return r;
+}
+
+int plan_given_back(const struct config *c, const struct node *n, const struct memory *memory,
+		    struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		r = plan_one(c, n, memory, p, &p->devices[i]);
+	return r;
+}
+
+/* Routes by a gateway follow the addresses, as they do in the plan. */
+int plan_lost(const struct config *c _unused_, const struct node *n, const struct memory *memory,
+	      struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		struct device *d = &p->devices[i];
+		const struct device_memory *m = memory_of_out(memory, d);
+		struct back b = { .n = n, .memory = memory, .p = p, .d = d };
+		struct given now;
+
+		if (!m)
+			continue;
+		given_look(n, memory, d->pci, d->netdev, &now);
+		r = want_lost(&b, m->given.addresses, now.addresses, put_address);
+		if (r >= 0)
+			r = want_lost(&b, m->given.routes, now.routes, put_route);
+	}
+	return r;
+}

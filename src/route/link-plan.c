@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Link: PFs are up before their VFs are made, or before these get their drivers; VFs once they are
+ * there; MTUs. No address and no route, and none from a router either.
+ */
+#include "../guard/guard-rules.h"
+#include "../step/quirk-rules.h"
+#include "nic-netdev-rules.h"
+
+/* Does the kernel take default routes from router advertisements for it? Not known: no. */
+static bool takes_default_routes(const struct netconf *c)
+{
+	const uint32_t needed = 1u << NETCONF_ACCEPT_RA | 1u << NETCONF_ACCEPT_RA_DEFRTR;
+
+	return (c->known & needed) == needed && c->values[NETCONF_ACCEPT_RA] > 0 &&
+	       c->values[NETCONF_ACCEPT_RA_DEFRTR] > 0;
+}
+
+/*
+ * A netdev that we bring up has no manager. Once it is up the kernel asks for routers, and each of
+ * them becomes a default route of main with metric 1024: rt6_add_dflt_router() in
+ * net/ipv6/route.c. With IPv6=ra that is wanted, by a metric of its own.
+ */
+static int want_no_default_route(struct plan *p, const struct device *d, const struct netdev *nd)
+{
+	const struct nic_netdev *k = nic_netdev_of(p, nd->ifindex);
+	struct action *a;
+
+	if ((k && k->is_ra) || !takes_default_routes(&nd->conf))
+		return 0;
+
+	a = plan_add(p, STEP_LINK, VERB_SET_SYSCTL, CLASS_CHANGE, d->pci->address);
+	if (!a)
+		return -ENOMEM;
+	a->ifindex = nd->ifindex;
+	a->subject = netconf_name(NETCONF_ACCEPT_RA_DEFRTR);
+	action_set_numbers(a, nd->conf.values[NETCONF_ACCEPT_RA_DEFRTR], 0);
+	a->detail = action_text(&p->texts, nd->name);
+	return 0;
+}
+
+static int want_up(const struct node *n, struct plan *p, const struct device *d,
+		   const struct netdev *nd)
+{
+	struct action *a;
+	int r;
+
+	/* A port that is up can be enslaved by no plain "ip link set master": bond_enslave(). */
+	if (nd->is_up || (node_keeps_down(n, nd) && !p->is_wait_over))
+		return 0;
+	r = want_no_default_route(p, d, nd);
+	if (r < 0)
+		return r;
+
+	a = plan_add(p, STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, d->pci->address);
+	if (!a)
+		return -ENOMEM;
+	a->ifindex = nd->ifindex;
+	a->detail = action_text(&p->texts, nd->name);
+	return 0;
+}
+
+/* Both ports of a ConnectX-3 are of one function, with one ibdev and a netdev each. */
+static int want_all_up(const struct node *n, struct plan *p, const struct device *d)
+{
+	int r = want_up(n, p, d, d->netdev);
+
+	for (size_t i = 0; d->ibdev && d->ibdev->n_ports > 1 && i < n->n_netdevs && r >= 0; i++) {
+		const struct netdev *nd = &n->netdevs[i];
+
+		if (nd != d->netdev && streq(nd->pci, d->pci->address) && nd->perm_mac[0] &&
+		    !nd->master)
+			r = want_up(n, p, d, nd);
+	}
+	return r;
+}
+
+/* Users of VFs count on what there is: a PF is not lowered under them, nor they with it. */
+static bool is_kept_by_vfs(const struct node *n, const struct device *d, uint32_t want)
+{
+	const struct netdev *pf = d->is_vf ? node_netdev_of(n, d->pci->physfn) : NULL;
+
+	if (want >= d->netdev->mtu)
+		return false;
+	/* VFs just made may have more than a PF that was lowered before. */
+	return d->is_vf ? pf && pf->mtu > want : d->pci->num_vfs > 0;
+}
+
+static int want_mtu(const struct node *n, struct plan *p, const struct device *d,
+		    const struct netdev *nd)
+{
+	uint32_t want = d->config->mtu;
+	struct action *a;
+
+	if (want == 0 || want == nd->mtu || (d->is_vf && d->unsupported & VF_SETTING_MTU))
+		return 0;
+
+	if (nd->max_mtu && want > nd->max_mtu)
+		a = plan_add_reason(p, STEP_LINK, VERB_SET_MTU, CLASS_IMPOSSIBLE, d->pci->address,
+				    REASON_MTU_TOO_LARGE);
+	else if (is_kept_by_vfs(n, d, want))
+		a = plan_add_reason(p, STEP_LINK, VERB_SET_MTU, CLASS_REFUSED, d->pci->address,
+				    REASON_MTU_UNDER_VFS);
+	else
+		a = plan_add(p, STEP_LINK, VERB_SET_MTU, CLASS_CHANGE, d->pci->address);
+	if (!a)
+		return -ENOMEM;
+
+	a->ifindex = nd->ifindex;
+	action_set_numbers(a, nd->mtu, want);
+	if (a->reason == REASON_MTU_TOO_LARGE)
+		a->detail = plan_text(p, "%s takes at most %" PRIu32, nd->name, nd->max_mtu);
+	else
+		a->detail = action_text(&p->texts, nd->name);
+	return 0;
+}
+
+/* Its own netdev, then VLANs above that have the rail's addresses: none may have more than it. */
+static int want_mtus(const struct node *n, struct plan *p, const struct device *d)
+{
+	const struct netdev *vlan;
+	int r = want_mtu(n, p, d, d->netdev);
+
+	for (size_t i = 0; r >= 0 && (vlan = nic_netdev_next_vlan(p, d->netdev, &i));)
+		if (!is_kept_by_vfs(n, d, d->config->mtu))
+			r = want_mtu(n, p, d, vlan);
+	return r;
+}
+
+/* A VF that this plan removes, or binds again: its netdev will be another. */
+static bool is_going(const struct memory *memory, const struct plan *p, const struct device *d)
+{
+	const struct action *a = NULL;
+
+	if (plan_is_making_vfs(memory, p, d->pci->physfn))
+		return true;
+	while ((a = plan_next(p, d->pci->address, a)))
+		if (a->verb == VERB_REBIND_DRIVER)
+			return true;
+	return false;
+}
+
+/* The bond sets the MTU of all its ports: bond_change_mtu() in drivers/net/bonding/bond_main.c. */
+static int hint_mtu(const struct node *n, struct plan *p, const struct device *d)
+{
+	const struct netdev *nd = d->netdev, *master = node_netdev(n, nd->master);
+
+	if (d->config->mtu == 0 || d->config->mtu == nd->mtu)
+		return 0;
+	return plan_add_hint(p, REASON_MTU_OF_BOND, d->pci->address,
+			     "%s has %" PRIu32 ", as a port of %s", nd->name, nd->mtu,
+			     master ? master->name : "another device");
+}
+
+static bool is_up_after_vfs(const struct node *n, const struct device *d)
+{
+	return quirk_has(d->pci, QUIRK_UP_AFTER_VFS) && plan_makes_unbound_vfs(n, d);
+}
+
+/* Has this function a netdev that is ours to bring up or to change? */
+static bool is_ours(const struct memory *memory, const struct plan *p, const struct device *d)
+{
+	if (!d->netdev || d->is_in_pod || d->is_restore_due || d->gives_nothing)
+		return false;
+	/* VFs that are not ours to hand out are not ours to bring up. */
+	if (d->is_vf && (!d->is_handed_out || is_going(memory, p, d)))
+		return false;
+	return !plan_carries_node(d) || d->is_named;
+}
+
+static int plan_link(const struct config *c, const struct node *n, struct plan *p,
+		     const struct device *d)
+{
+	int r = 0;
+
+	if (guard_is_port(n, d->netdev))
+		return hint_mtu(n, p, d);
+
+	/* Also of a PF whose VF is needed: igb_change_mtu() resets the port. */
+	if (guard_may(d, GUARD_MTU))
+		r = want_mtus(n, p, d);
+	/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
+	if (r < 0 || plan_carries_node(d) || (d->is_vf && plugin_gives_vfs(c->plugin.type)) ||
+	    (!d->is_vf && is_up_after_vfs(n, d)))
+		return r;
+	return want_all_up(n, p, d);
+}
+
+static int plan_links(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p, bool of_vfs)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		if (p->devices[i].is_vf == of_vfs && is_ours(memory, p, &p->devices[i]))
+			r = plan_link(c, n, p, &p->devices[i]);
+	return r;
+}
+
+/* A PF is up before its VFs are made: some drivers give VFs no link otherwise. */
+int plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p)
+{
+	return plan_links(c, n, memory, p, false);
+}
+
+int plan_link_late_pf(const struct config *c _unused_, const struct node *n,
+		      const struct memory *memory, struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		const struct device *d = &p->devices[i];
+
+		/* While its VFs are made it stays down: the next plan brings it up. */
+		if (!d->is_vf && is_ours(memory, p, d) && !plan_carries_node(d) &&
+		    !guard_is_port(n, d->netdev) && is_up_after_vfs(n, d) &&
+		    !plan_is_making_vfs(memory, p, d->pci->address))
+			r = want_all_up(n, p, d);
+	}
+	return r;
+}
+
+int plan_link_vf(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p)
+{
+	return plan_links(c, n, memory, p, true);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net-observe.h"
+
+#include "../device/pci-observe.h"
+#include "../os/ethtool.h"
+#include "../os/link.h"
+#include "../os/neighbour.h"
+#include "../os/netns.h"
+#include "../os/route.h"
+#include "../os/rule.h"
+#include "../os/wireguard.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <net/if.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+/* Adds a netdev with the facts that sysfs alone has. */
+static int observe_sysfs_link(const struct fs *fs, const char *name, struct node *n)
+{
+	struct netdev nd = { .bond_mode = BOND_MODE_UNKNOWN };
+	uint32_t flags = 0, carrier = 0;
+	char state[16] = "";
+	int r;
+
+	if (!COPY(nd.name, name))
+		return 0; /* no netdev has such a name */
+
+	r = fs_read_u32(fs, FS_PATH("sys/class/net/%s/ifindex", name), &nd.ifindex);
+	if (r < 0)
+		return r == -ENOENT || r == -ENOTDIR ? 0 : r; /* bonding_masters is a file */
+
+	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/mtu", name), &nd.mtu) < 0)
+		nd.mtu = 0;
+	if (fs_read(fs, FS_PATH("sys/class/net/%s/address", name), nd.mac, sizeof(nd.mac)) < 0)
+		nd.mac[0] = '\0';
+	if (fs_read(fs, FS_PATH("sys/class/net/%s/phys_port_name", name), nd.port_name,
+		    sizeof(nd.port_name)) < 0)
+		nd.port_name[0] = '\0'; /* -EOPNOTSUPP of most drivers */
+	if (fs_read(fs, FS_PATH("sys/class/net/%s/operstate", name), state, sizeof(state)) < 0)
+		state[0] = '\0';
+	/* Not known is not down. */
+	nd.is_up = fs_read_u32(fs, FS_PATH("sys/class/net/%s/flags", name), &flags) >= 0
+			   ? flags & IFF_UP
+			   : !streq(state, "down");
+	nd.has_carrier =
+		fs_read_u32(fs, FS_PATH("sys/class/net/%s/carrier", name), &carrier) >= 0
+			? carrier > 0
+			: nd.is_up && (!state[0] || streq(state, "up") || streq(state, "unknown"));
+	fs_read_u32(fs, FS_PATH("sys/class/net/%s/master/ifindex", name), &nd.master);
+
+	return ADD(n->netdevs, n->n_netdevs, nd);
+}
+
+static int observe_sysfs_links(const struct fs *fs, struct node *n)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r;
+
+	r = fs_list(fs, "sys/class/net", &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		r = observe_sysfs_link(fs, names.names[i], n);
+	if (r < 0)
+		return r;
+
+	SORT(n->netdevs, n->n_netdevs, netdev_compare);
+	return 0;
+}
+
+static int observe_links(struct os *d, struct node *n)
+{
+	int r = link_list(&d->route, &n->netdevs, &n->n_netdevs, &n->tunnel_ends,
+			  &n->n_tunnel_ends);
+
+	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++)
+		if (streq(n->netdevs[i].kind, WIREGUARD_KIND))
+			r = wireguard_list(&d->wireguard, n->netdevs[i].ifindex, &n->tunnel_ends,
+					   &n->n_tunnel_ends);
+	return r;
+}
+
+static int observe_live(struct os *d, struct node *n)
+{
+	int r;
+
+	r = netlink_open(&d->route);
+	if (r >= 0)
+		r = observe_links(d, n);
+	if (r >= 0)
+		r = link_list_addresses(&d->route, &n->addresses, &n->n_addresses);
+	if (r >= 0)
+		r = route_list(&d->route, &n->routes, &n->n_routes);
+	if (r >= 0)
+		r = rule_list(&d->route, &n->rules, &n->n_rules);
+	if (r < 0)
+		return r;
+	r = neighbour_list(&d->route, &n->neighbours, &n->n_neighbours);
+	if (r >= 0)
+		r = observe_namespaces(d, n);
+	n->now_usec = now_usec();
+	return r;
+}
+
+/* The values of "all" count together with those of a netdev for IPv4 only. */
+static void observe_all(const struct fs *fs, struct node *n)
+{
+	static const enum netconf_key keys[] = { NETCONF_ARP_IGNORE, NETCONF_ARP_ANNOUNCE,
+						 NETCONF_RP_FILTER };
+
+	for (size_t i = 0; i < ELEMENTSOF(keys); i++) {
+		uint32_t value;
+
+		if (fs_read_u32(fs,
+				FS_PATH("proc/sys/net/ipv4/conf/all/%s",
+					netconf_name(keys[i]) + strlen("ipv4/")),
+				&value) < 0)
+			continue;
+		n->all.values[keys[i]] = (int32_t)value;
+		n->all.known |= 1u << keys[i];
+	}
+}
+
+int observe_net(struct os *d, struct node *n)
+{
+	int r = 0;
+
+	if (d->fs.is_live)
+		r = observe_live(d, n);
+	else if (n->n_netdevs == 0)
+		r = observe_sysfs_links(&d->fs, n);
+
+	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++) {
+		r = observe_netdev_pci(&d->fs, &n->netdevs[i]);
+		observe_netdev_name(&d->fs, &n->netdevs[i]);
+	}
+	if (r >= 0 && d->fs.is_live)
+		r = ethtool_read(&d->ethtool, n, n->netdevs, n->n_netdevs);
+	observe_all(&d->fs, n);
+	return r < 0 ? r : node_make_indexes(n);
+}
+
+int observe_lookups(struct os *d, const struct questions *q, struct node *n)
+{
+	int n_asked = 0;
+
+	for (size_t i = 0; i < q->n_lookups && questions_ask(q, QUESTION_LOOKUPS); i++) {
+		struct lookup *l = APPEND(n->lookups, n->n_lookups);
+
+		if (!l)
+			return -ENOMEM;
+		*l = q->lookups[i];
+		if (route_lookup(&d->route, l, false) < 0)
+			return -ENOMEM;
+		n_asked++;
+	}
+	return n_asked;
+}
+
+#define NETNS_FOLDER "run/netns"
+
+struct look {
+	struct netlink *nl;
+	struct fs fs;
+	uint64_t inode; /* of our own namespace */
+	int32_t id;     /* of our own namespace */
+	int result;     /* -errno: no namespace can be asked */
+	struct node *n;
+};
+
+/* Is the file a network namespace? Another file in its folder is left over, or is to become one. */
+static bool is_namespace(int fd, uint64_t *ret_inode)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != NSFS_MAGIC || fstat(fd, &st) < 0)
+		return false;
+	*ret_inode = st.st_ino;
+	return true;
+}
+
+static struct netns *add(struct node *n, uint64_t inode, const char *folder, const char *file)
+{
+	struct netns *ns = APPEND(n->netnses, n->n_netnses);
+
+	if (!ns)
+		return NULL;
+	ns->inode = inode;
+	ns->is_closed = true;
+	if (streq(folder, NETNS_FOLDER))
+		COPY(ns->name, file);
+	else
+		snprintf(ns->name, sizeof(ns->name), "/%s/%.40s", folder, file);
+	make_printable(ns->name);
+	return ns;
+}
+
+/* Before Linux 5.13 an ipvlan does not name the namespace of its lower netdev, whose MAC it has. */
+static void find_link(const struct node *n, struct netdev *nd)
+{
+	const struct netdev *below = node_netdev(n, nd->link);
+
+	if (is_prefix(nd->kind, "ipv") && !nd->is_link_here && below && streq(below->mac, nd->mac))
+		nd->is_link_here = true;
+}
+
+/* Adds the links of the last namespace in node.netnses. */
+static int add_links(const struct look *l, int fd)
+{
+	struct node *n = l->n;
+	_cleanup_(freep) struct netdev *links = NULL;
+	struct netns *ns = &n->netnses[n->n_netnses - 1];
+	size_t n_links = 0;
+	int r = l->result;
+
+	if (r >= 0)
+		r = netns_list_links(l->nl, l->id, fd, &links, &n_links);
+	ns->is_closed = r < 0;
+	for (size_t i = 0; i < n_links && r != -ENOMEM; i++) {
+		struct netdev *slot = APPEND(n->aways, n->n_aways);
+
+		if (!slot)
+			return -ENOMEM;
+		*slot = links[i];
+		slot->netns = (uint32_t)n->n_netnses;
+		find_link(n, slot);
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
+static bool is_known(const struct node *n, uint64_t inode)
+{
+	return ANY(ns, n->netnses, n->n_netnses, ns->inode == inode);
+}
+
+static int add_file(const struct look *l, const char *folder, const char *file)
+{
+	_cleanup_(closep) int fd =
+		fs_open(&l->fs, FS_PATH("%s/%s", folder, file), O_RDONLY | O_NONBLOCK);
+	uint64_t inode = 0;
+
+	if (fd == -ENOENT || fd == -ENOMEM)
+		return fd == -ENOMEM ? fd : 0;
+	if (fd >= 0 && (!is_namespace(fd, &inode) || inode == l->inode || is_known(l->n, inode)))
+		return 0;
+	if (!add(l->n, inode, folder, file))
+		return -ENOMEM;
+	return fd < 0 ? 0 : add_links(l, fd);
+}
+
+static int add_folder(const struct look *l, const char *folder)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r = fs_list(&l->fs, folder, &names);
+
+	if (r == -ENOENT || r == -ENOMEM)
+		return r == -ENOMEM ? r : 0;
+	if (r < 0)
+		return add(l->n, 0, folder, "") ? 0 : -ENOMEM;
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		r = add_file(l, folder, names.names[i]);
+	return r;
+}
+
+int observe_namespaces(struct os *d, struct node *n)
+{
+	static const char *const folders[] = { NETNS_FOLDER, "run/docker/netns" };
+	struct look l = { .nl = &d->route, .fs = d->fs, .n = n };
+	_cleanup_(closep) int self = -EBADF;
+	int r = 0;
+
+	l.fs.on_read = NULL;
+	self = fs_open(&l.fs, "proc/self/ns/net", O_RDONLY);
+	if (self >= 0)
+		is_namespace(self, &l.inode);
+	l.result = netns_get_id(l.nl, -EBADF, &l.id);
+	for (size_t i = 0; i < ELEMENTSOF(folders) && r >= 0; i++)
+		r = add_folder(&l, folders[i]);
+	return r;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nic-netdev-rules.h"
+
+#include "../guard/guard-rules.h"
+#include "../model/module-options.h"
+#include "../model/rtproto.h"
+#include "revert-plan.h"
+
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex)
+{
+	return FIND(n, p->nic_netdevs, p->n_nic_netdevs, n->netdev->ifindex == ifindex);
+}
+
+bool nic_netdev_is_leaving(const struct plan *p, const struct address *a)
+{
+	return ANY(x, p->actions, p->n_actions,
+		   x->verb == VERB_REMOVE_ADDRESS && x->ifindex == a->ifindex &&
+			   x->address.family == a->family &&
+			   memcmp(x->address.local, a->local, sizeof(a->local)) == 0);
+}
+
+bool nic_netdev_is_hands_off(const struct nic_netdev *k)
+{
+	return k->problem == REASON_METADATA_WAITING || k->problem == REASON_METADATA_REFUSED;
+}
+
+bool nic_netdev_is_routed(const struct address *a)
+{
+	/* The same bit is IFA_F_SECONDARY of IPv4, which is as good as any. */
+	const uint32_t bad = a->family == AF_INET6 ? IFA_F_TEMPORARY | IFA_F_DADFAILED : 0;
+
+	return a->scope == RT_SCOPE_UNIVERSE && !(a->flags & bad);
+}
+
+bool nic_netdev_gateway(const struct node *n, const struct nic_netdev *k, int family,
+			uint8_t ret[static 16])
+{
+	const struct route *best = NULL;
+
+	if (k->gateway.family == family) {
+		memcpy(ret, k->gateway.bytes, 16);
+		return true;
+	}
+
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (t->table == RT_TABLE_MAIN && t->family == family && t->prefix_len == 0 &&
+		    t->ifindex == k->netdev->ifindex && !is_zero(t->gateway) &&
+		    t->type == RTN_UNICAST && (!best || t->metric < best->metric))
+			best = t;
+	}
+	if (best)
+		memcpy(ret, best->gateway, 16);
+	return best;
+}
+
+struct action *nic_netdev_add_action(struct plan *p, const struct nic_netdev *k, enum verb verb,
+				     uint32_t ifindex, const char *subject)
+{
+	struct action *a =
+		plan_add(p, STEP_ROUTE, verb, CLASS_CHANGE, k ? k->device->pci->address : "");
+
+	if (!a)
+		return NULL;
+	a->ifindex = ifindex;
+	a->subject = action_text(&p->texts, subject);
+	if (k)
+		a->detail = action_text(&p->texts, k->netdev->name);
+	return a;
+}
+
+const char *nic_netdev_format_route(struct plan *p, const struct route *t)
+{
+	char dst[64];
+
+	ip_format(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
+	return plan_text(p, "%s table %" PRIu32, dst, t->table);
+}
+
+const char *nic_netdev_format_rule(struct plan *p, const struct rule *rule)
+{
+	char src[64];
+
+	ip_format(rule->family, rule->src,
+		  rule->src_len == ip_bits(rule->family) ? UINT32_MAX : rule->src_len, src,
+		  sizeof(src));
+	return plan_text(p, "%s %s table %" PRIu32 "%s", rule->src_len ? "from" : "oif",
+			 rule->src_len ? src : rule->oif, rule->table,
+			 !rule->src_len && rule->family == AF_INET6 ? " of IPv6" : "");
+}
+
+uint32_t nic_netdev_of_rule(const struct rule *rule)
+{
+	return rule->table > OWN_TABLE_BASE ? rule->table - OWN_TABLE_BASE : 0;
+}
+
+/* --- the NIC netdevs of a plan --- */
+
+/* GIDs and addresses of a port are of its bond or team. */
+static const struct netdev *netdev_of(const struct node *n, const struct device *d)
+{
+	const struct netdev *bond;
+
+	if (d->is_in_pod || d->is_foreign || d->is_restore_due || !d->netdev)
+		return NULL;
+	bond = node_bond_of(n, d->netdev);
+	return bond ? bond : d->netdev;
+}
+
+static bool has_routed_address(const struct node *n, const struct netdev *nd)
+{
+	for (size_t i = node_first_address(n, nd->ifindex);
+	     i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++)
+		if (nic_netdev_is_routed(&n->addresses[i]))
+			return true;
+	return false;
+}
+
+/* A VLAN on the rail, or on a VLAN on it; one on macsec or a tunnel is none of the rail's. */
+static bool is_vlan_on(const struct node *n, const struct netdev *upper, const struct netdev *nd)
+{
+	for (int depth = 0; depth < 8 && upper && streq(upper->kind, "vlan"); depth++) {
+		if (upper->link == nd->ifindex)
+			return true;
+		upper = node_netdev(n, upper->link);
+	}
+	return false;
+}
+
+const struct netdev *nic_netdev_next_vlan(const struct plan *p, const struct netdev *nd, size_t *i)
+{
+	const struct netdev *upper;
+
+	while ((upper = graph_above(&p->graph, nd, i)))
+		if (upper->netns == 0 && is_vlan_on(p->graph.n, upper, nd) &&
+		    has_routed_address(p->graph.n, upper))
+			return upper;
+	return NULL;
+}
+
+/* A bond counts once, and a NIC whose driver has made no netdev yet counts as well. */
+static uint32_t n_nics_of(const struct plan *p, const struct device_config *dc)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < p->n_nic_netdevs; i++)
+		n += p->nic_netdevs[i].device->config == dc && !p->nic_netdevs[i].device->is_vf;
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+
+		n += d->config == dc && !d->is_vf && !d->netdev && !device_is_infiniband(d) &&
+		     !plan_carries_node(d);
+	}
+	return n;
+}
+
+static void want_static(const struct plan *p, struct nic_netdev *k)
+{
+	const struct device_config *dc = k->device->config;
+
+	if (dc->address.family == 0 || k->device->is_vf)
+		return;
+	if (n_nics_of(p, dc) > 1) {
+		k->problem = REASON_ADDRESS_AMBIGUOUS;
+		snprintf(k->detail, sizeof(k->detail), "[Device %s]", dc->name);
+		return;
+	}
+	k->address = dc->address;
+	k->gateway = dc->gateway;
+}
+
+static void want_metadata(const struct node *n, struct nic_netdev *k)
+{
+	const struct metadata *m = node_metadata(n, k->netdev->mac);
+
+	if (k->device->is_vf)
+		return;
+	if (!m || m->state != METADATA_KNOWN) {
+		k->problem = m && m->state == METADATA_REFUSED ? REASON_METADATA_REFUSED
+							       : REASON_METADATA_WAITING;
+		COPY(k->detail, m ? m->detail : "");
+		return;
+	}
+	k->address = (struct ip){ .family = AF_INET, .prefix_len = m->prefix_len };
+	memcpy(k->address.bytes, m->address, sizeof(m->address));
+	memcpy(k->gateway.bytes, m->gateway, sizeof(m->gateway));
+	k->gateway.family = is_zero(k->gateway.bytes) ? 0 : AF_INET;
+}
+
+static int add_nic_netdev(const struct config *c, struct plan *p, const struct device *d,
+			  const struct netdev *nd)
+{
+	/* Only what is above several of them, as a bond, may have come before. */
+	struct nic_netdev *k = streq(nd->pci, d->pci->address)
+				       ? NULL
+				       : (struct nic_netdev *)nic_netdev_of(p, nd->ifindex);
+	const bool is_ra = c->route.manage && c->route.ipv6 == IPV6_RA && d->is_handed_out &&
+			   !pci_is_erdma(d->pci);
+
+	if (!k) {
+		k = APPEND(p->nic_netdevs, p->n_nic_netdevs);
+		if (!k)
+			return -ENOMEM;
+		k->netdev = nd;
+		k->device = d;
+	}
+	k->is_ra |= is_ra;
+	return 0;
+}
+
+/*
+ * A NIC that was a rail, or taken for one, and carries the node now: what was set on it in this
+ * boot goes back. Its routes and rules go with those that are not wanted any more.
+ */
+static int release(const struct node *n, const struct memory *memory, struct plan *p,
+		   const struct device *d)
+{
+	const struct netdev *nd = netdev_of(n, d);
+
+	/* Both ports of a bond have the same: once. */
+	for (const struct device *before = p->devices; before < d; before++)
+		if (!guard_may(before, GUARD_ROUTES) && netdev_of(n, before) == nd)
+			return 0;
+	return nd ? plan_revert_netdev(n, memory, p, nd->ifindex) : 0;
+}
+
+/* Its own netdev, or the bond above it, and VLANs above that have addresses. */
+static int add_netdevs(const struct config *c, struct plan *p, const struct device *d,
+		       const struct netdev *nd)
+{
+	const struct netdev *vlan;
+	int r = add_nic_netdev(c, p, d, nd);
+
+	for (size_t i = 0; r >= 0 && (vlan = nic_netdev_next_vlan(p, nd, &i));)
+		r = add_nic_netdev(c, p, d, vlan);
+	return r;
+}
+
+int plan_nic_netdevs(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices && c->route.manage; i++)
+		if (!guard_may(&p->devices[i], GUARD_ROUTES) &&
+		    release(n, memory, p, &p->devices[i]) < 0)
+			return -ENOMEM;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct netdev *nd = netdev_of(n, &p->devices[i]);
+
+		if (nd && guard_may(&p->devices[i], GUARD_ROUTES) &&
+		    add_netdevs(c, p, &p->devices[i], nd) < 0)
+			return -ENOMEM;
+	}
+
+	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage; i++) {
+		if (c->route.address == ADDRESS_STATIC)
+			want_static(p, &p->nic_netdevs[i]);
+		else if (c->route.address == ADDRESS_METADATA)
+			want_metadata(n, &p->nic_netdevs[i]);
+	}
+	return 0;
+}
+
+bool nic_netdev_is_rival(const struct node *n, const struct nic_netdev *k, const struct route *t)
+{
+	if (t->table != RT_TABLE_MAIN || t->ifindex != k->netdev->ifindex || t->prefix_len == 0 ||
+	    t->prefix_len == ip_bits(t->family) || t->type != RTN_UNICAST ||
+	    t->protocol == RTPROT_KERNEL || t->protocol == RTPROT_RA ||
+	    t->protocol == RTPROT_DHCP || t->protocol == OWN_PROTOCOL)
+		return false;
+
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex == t->ifindex && a->family == t->family &&
+			   a->prefix_len == t->prefix_len && nic_netdev_is_routed(a) &&
+			   ip_is_in_prefix(a->local, t->dst, t->prefix_len));
+}

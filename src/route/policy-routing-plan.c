@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Table: for each NIC a routing table of its own, and the rules that lead traffic into it that has
+ * an address of the NIC, or is bound to the NIC.
+ *
+ * Raw verbs look routes up with the GID's netdev as oif, RDMA-CM and TCP with the address as
+ * source: it takes both rules, for without the second an unbound source misses the table, and
+ * without the first the main table picks the first NIC of the prefix. Source: addr_resolve() in
+ * drivers/infiniband/core/addr.c
+ */
+#include "../model/route-find.h"
+#include "../model/rtproto.h"
+#include "nic-netdev-rules.h"
+
+#include <arpa/inet.h>
+#include <linux/fib_rules.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+
+#define DEFAULT_METRIC_IPV6 1024 /* IP6_RT_PRIO_USER: the kernel's default */
+
+static const int families[] = { AF_INET, AF_INET6 };
+
+/* The wanted routes and rules, collected before they are compared with the present ones. */
+struct tables {
+	struct route *routes; /* owned */
+	size_t n_routes;
+	struct rule *rules; /* owned */
+	size_t n_rules;
+};
+
+static void tables_done(struct tables *t)
+{
+	free(t->routes);
+	free(t->rules);
+}
+
+static uint32_t table_of(const struct nic_netdev *k)
+{
+	return OWN_TABLE_BASE + k->netdev->ifindex;
+}
+
+/* --- does a NIC need one? --- */
+
+static bool has_routed_address(const struct node *n, const struct plan *p,
+			       const struct nic_netdev *k, int family)
+{
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex == k->netdev->ifindex && nic_netdev_is_routed(a) &&
+			   !nic_netdev_is_leaving(p, a) &&
+			   (family == AF_UNSPEC || a->family == family));
+}
+
+static size_t count_rdma_nics(const struct node *n, const struct plan *p)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < p->n_nic_netdevs; i++)
+		found += p->nic_netdevs[i].device->ibdev &&
+			 has_routed_address(n, p, &p->nic_netdevs[i], AF_UNSPEC);
+	return found;
+}
+
+/* The route of main that counts for this very prefix; NULL: main has none. */
+static const struct route *main_route(const struct node *n, int family, const uint8_t *dst,
+				      uint32_t prefix_len)
+{
+	const struct route *best = NULL;
+
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (t->table == RT_TABLE_MAIN && t->family == family &&
+		    t->prefix_len == prefix_len && memcmp(t->dst, dst, sizeof(t->dst)) == 0 &&
+		    (!best || t->metric < best->metric))
+			best = t;
+	}
+	return best;
+}
+
+/* Does main pick this NIC, on its link and behind its gateway? */
+static bool is_picked_by_main(const struct node *n, const struct nic_netdev *k,
+			      const struct address *a)
+{
+	const uint8_t any[16] = {};
+	uint8_t prefix[16], gateway[16];
+	const struct route *t;
+
+	ip_prefix(a, prefix);
+	t = main_route(n, a->family, prefix, a->prefix_len);
+	if (t && t->ifindex != k->netdev->ifindex)
+		return false;
+
+	t = main_route(n, a->family, any, 0);
+	return !nic_netdev_gateway(n, k, a->family, gateway) ||
+	       (t && t->ifindex == k->netdev->ifindex);
+}
+
+static bool is_wanted(const struct config *c, const struct node *n, const struct plan *p,
+		      const struct nic_netdev *k)
+{
+	if (c->route.rules != POLICY_RULES_AUTO)
+		return c->route.rules == POLICY_RULES_YES;
+	if (count_rdma_nics(n, p) > 1)
+		return true;
+
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex == k->netdev->ifindex && nic_netdev_is_routed(a) &&
+			   !is_picked_by_main(n, k, a));
+}
+
+/* --- what is to be there --- */
+
+static bool is_same_key(const struct route *a, const struct route *b)
+{
+	return a->family == b->family && a->table == b->table && a->prefix_len == b->prefix_len &&
+	       a->metric == b->metric && memcmp(a->dst, b->dst, sizeof(a->dst)) == 0;
+}
+
+/* Adds a route, unless the destination has one already. Return: the route, or NULL. */
+static struct route *add_route(struct tables *l, const struct nic_netdev *k, int family,
+			       const uint8_t *dst, uint32_t prefix_len)
+{
+	struct route t = { .family = family,
+			   .prefix_len = prefix_len,
+			   .table = table_of(k),
+			   .ifindex = k->netdev->ifindex,
+			   .metric = family == AF_INET6 ? DEFAULT_METRIC_IPV6 : 0,
+			   .protocol = OWN_PROTOCOL,
+			   .scope = family == AF_INET ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE,
+			   .type = RTN_UNICAST };
+	struct route *slot;
+
+	memcpy(t.dst, dst, sizeof(t.dst));
+	for (size_t i = 0; i < l->n_routes; i++)
+		if (is_same_key(&l->routes[i], &t))
+			return &l->routes[i];
+
+	slot = APPEND(l->routes, l->n_routes);
+	if (slot)
+		*slot = t;
+	return slot;
+}
+
+static int add_prefix(struct tables *l, const struct nic_netdev *k, const struct address *a)
+{
+	uint8_t prefix[16];
+	struct route *t;
+
+	if (a->prefix_len == 0 || a->prefix_len == ip_bits(a->family))
+		return 0; /* nothing but itself is on its link */
+
+	ip_prefix(a, prefix);
+	t = add_route(l, k, a->family, prefix, a->prefix_len);
+	if (!t)
+		return -ENOMEM;
+	/* IPv6 refuses a tentative source, and finds the right one by the netdev. */
+	if (a->family == AF_INET && (is_zero(t->src) || !(a->flags & IFA_F_SECONDARY)))
+		memcpy(t->src, a->local, sizeof(t->src));
+	return 0;
+}
+
+/* A default route needs its gateway on the link, where a link-local one of IPv6 always is. */
+static bool is_on_link(const struct tables *l, const struct nic_netdev *k, int family,
+		       const uint8_t *gateway)
+{
+	if (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)gateway))
+		return true;
+	return ANY(t, l->routes, l->n_routes,
+		   t->table == table_of(k) && t->family == family && t->prefix_len > 0 &&
+			   ip_is_in_prefix(gateway, t->dst, t->prefix_len));
+}
+
+static int add_by_gateway(struct tables *l, const struct nic_netdev *k, int family,
+			  const uint8_t *dst, uint32_t prefix_len, const uint8_t *gateway)
+{
+	struct route *t;
+
+	if (!is_on_link(l, k, family, gateway) &&
+	    !add_route(l, k, family, gateway, ip_bits(family)))
+		return -ENOMEM;
+	t = add_route(l, k, family, dst, prefix_len);
+	if (!t)
+		return -ENOMEM;
+	t->scope = RT_SCOPE_UNIVERSE;
+	memcpy(t->gateway, gateway, sizeof(t->gateway));
+	return 0;
+}
+
+static int add_default(const struct node *n, struct tables *l, const struct nic_netdev *k,
+		       int family)
+{
+	const uint8_t any[16] = {};
+	uint8_t gateway[16];
+
+	return nic_netdev_gateway(n, k, family, gateway)
+		       ? add_by_gateway(l, k, family, any, 0, gateway)
+		       : 0;
+}
+
+/*
+ * Is @t a route of main by this netdev that its table gets as well? The kernel makes its own routes
+ * from addresses. An IPv4 route without gateway and without link scope has a gateway of IPv6
+ * (RTA_VIA).
+ */
+static bool is_copied(const struct nic_netdev *k, const struct route *t, int family)
+{
+	return t->table == RT_TABLE_MAIN && t->ifindex == k->netdev->ifindex &&
+	       t->family == family && t->prefix_len > 0 && t->type == RTN_UNICAST && !t->is_dead &&
+	       t->protocol != OWN_PROTOCOL && t->protocol != RTPROT_KERNEL &&
+	       (family == AF_INET6 || !is_zero(t->gateway) || t->scope != RT_SCOPE_UNIVERSE);
+}
+
+/* Routes on the link come before those by a gateway on it. */
+static int add_routes(const struct node *n, struct tables *l, const struct nic_netdev *k,
+		      int family, bool by_gateway)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n->n_routes && r >= 0; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (!is_copied(k, t, family) || is_zero(t->gateway) == by_gateway)
+			continue;
+		if (by_gateway)
+			r = add_by_gateway(l, k, family, t->dst, t->prefix_len, t->gateway);
+		else if (!add_route(l, k, family, t->dst, t->prefix_len))
+			r = -ENOMEM;
+	}
+	return r;
+}
+
+static struct rule *add_rule(struct tables *l, const struct nic_netdev *k, int family,
+			     uint32_t preference)
+{
+	struct rule *rule = APPEND(l->rules, l->n_rules);
+
+	if (rule)
+		*rule = (struct rule){ .family = family,
+				       .preference = preference,
+				       .table = table_of(k),
+				       .protocol = OWN_PROTOCOL,
+				       .action = FR_ACT_TO_TBL,
+				       .suppress_prefix = -1 };
+	return rule;
+}
+
+static int add_source_rule(struct tables *l, const struct nic_netdev *k, const struct address *a)
+{
+	struct rule *rule = add_rule(l, k, a->family, OWN_PREFERENCE_FROM);
+
+	if (!rule)
+		return -ENOMEM;
+	memcpy(rule->src, a->local, sizeof(rule->src));
+	rule->src_len = ip_bits(a->family);
+	return 0;
+}
+
+static int add_family(const struct node *n, const struct plan *p, struct tables *l,
+		      const struct nic_netdev *k, int family)
+{
+	struct rule *rule;
+	int r;
+
+	if (!has_routed_address(n, p, k, family))
+		return 0;
+
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+
+		if (a->ifindex != k->netdev->ifindex || a->family != family ||
+		    !nic_netdev_is_routed(a) || nic_netdev_is_leaving(p, a))
+			continue;
+		r = add_prefix(l, k, a);
+		if (r >= 0)
+			r = add_source_rule(l, k, a);
+		if (r < 0)
+			return r;
+	}
+	r = add_routes(n, l, k, family, false);
+	if (r >= 0)
+		r = add_routes(n, l, k, family, true);
+	if (r >= 0)
+		r = add_default(n, l, k, family);
+	if (r < 0)
+		return r;
+
+	rule = add_rule(l, k, family, OWN_PREFERENCE_OIF);
+	if (!rule)
+		return -ENOMEM;
+	COPY(rule->oif, k->netdev->name);
+	return 0;
+}
+
+/* The routes of a netdev that is down are gone, and cannot be made: its rules go with them. */
+static int collect(const struct config *c, const struct node *n, const struct plan *p,
+		   struct tables *l)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_nic_netdevs && r >= 0; i++) {
+		const struct nic_netdev *k = &p->nic_netdevs[i];
+
+		if (!k->netdev->is_up || nic_netdev_is_hands_off(k) || route_vrf_of(n, k->netdev) ||
+		    !is_wanted(c, n, p, k))
+			continue;
+		for (size_t f = 0; f < ELEMENTSOF(families) && r >= 0; f++)
+			r = add_family(n, p, l, k, families[f]);
+	}
+	return r;
+}
+
+/* --- the difference --- */
+
+static bool is_same_route(const struct route *a, const struct route *b)
+{
+	return is_same_key(a, b) && a->ifindex == b->ifindex && a->protocol == b->protocol &&
+	       a->scope == b->scope && a->type == b->type &&
+	       memcmp(a->gateway, b->gateway, sizeof(a->gateway)) == 0 &&
+	       memcmp(a->src, b->src, sizeof(a->src)) == 0;
+}
+
+static bool is_same_rule(const struct rule *a, const struct rule *b)
+{
+	return a->family == b->family && a->preference == b->preference && a->table == b->table &&
+	       a->protocol == b->protocol && a->action == b->action && a->src_len == b->src_len &&
+	       a->dst_len == b->dst_len && a->mark == b->mark && a->mask == b->mask &&
+	       a->to_preference == b->to_preference && a->suppress_prefix == b->suppress_prefix &&
+	       a->is_l3mdev == b->is_l3mdev && a->is_invert == b->is_invert &&
+	       a->has_more == b->has_more && streq(a->oif, b->oif) && streq(a->iif, b->iif) &&
+	       memcmp(a->src, b->src, sizeof(a->src)) == 0 &&
+	       memcmp(a->dst, b->dst, sizeof(a->dst)) == 0;
+}
+
+static bool has_route(const struct node *n, const struct route *want)
+{
+	return ANY(r, n->routes, n->n_routes, is_same_route(r, want));
+}
+
+static bool has_rule(const struct node *n, const struct rule *want)
+{
+	return ANY(r, n->rules, n->n_rules, is_same_rule(r, want));
+}
+
+static void describe_route(struct plan *p, const struct route *t, struct action *a,
+			   const char *netdev)
+{
+	char gateway[INET6_ADDRSTRLEN] = "";
+
+	if (a->class != CLASS_CHANGE)
+		return;
+	if (!is_zero(t->gateway))
+		ip_format(t->family, t->gateway, UINT32_MAX, gateway, sizeof(gateway));
+	a->detail = plan_text(p, "%s%s%sdev %s", gateway[0] ? "via " : "", gateway,
+			      gateway[0] ? " " : "", netdev);
+}
+
+static int change_route(const struct node *n, struct plan *p, enum verb verb, const struct route *t)
+{
+	const struct netdev *nd = node_netdev(n, t->ifindex);
+	struct action *a = nic_netdev_add_action(p, nic_netdev_of(p, t->ifindex), verb, t->ifindex,
+						 nic_netdev_format_route(p, t));
+
+	if (!a)
+		return -ENOMEM;
+	a->route.route = *t;
+	for (size_t i = 0; i < n->n_routes; i++)
+		a->route.is_replaced |=
+			n->routes[i].protocol == OWN_PROTOCOL && is_same_key(&n->routes[i], t);
+	describe_route(p, t, a, nd ? nd->name : "?");
+	return 0;
+}
+
+static int change_rule(struct plan *p, enum verb verb, const struct rule *rule)
+{
+	const uint32_t ifindex = nic_netdev_of_rule(rule);
+	struct action *a = nic_netdev_add_action(p, nic_netdev_of(p, ifindex), verb, ifindex,
+						 nic_netdev_format_rule(p, rule));
+
+	if (!a)
+		return -ENOMEM;
+	a->rule = *rule;
+	return 0;
+}
+
+/* Is the wanted state of the NIC unknown? Then its routes and rules stay. */
+static bool is_left_alone(const struct plan *p, uint32_t ifindex)
+{
+	const struct nic_netdev *k = nic_netdev_of(p, ifindex);
+
+	return k && nic_netdev_is_hands_off(k);
+}
+
+/* Removes rules of ours that are not wanted; a rule that is there twice is wanted once. */
+static int remove_rules(const struct node *n, struct plan *p, const struct tables *want)
+{
+	for (size_t i = 0; i < n->n_rules; i++) {
+		const struct rule *have = &n->rules[i];
+		bool is_wanted_here = false;
+
+		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, nic_netdev_of_rule(have)))
+			continue;
+		for (size_t k = 0; k < want->n_rules && !is_wanted_here; k++)
+			is_wanted_here = is_same_rule(&want->rules[k], have);
+		for (size_t k = 0; k < i && is_wanted_here; k++)
+			is_wanted_here = !is_same_rule(&n->rules[k], have);
+		if (!is_wanted_here && change_rule(p, VERB_REMOVE_RULE, have) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int remove_routes(const struct node *n, struct plan *p, const struct tables *want)
+{
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *have = &n->routes[i];
+		bool is_wanted_here = false;
+
+		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, have->ifindex))
+			continue;
+		/* A route that differs is replaced in its place. */
+		for (size_t k = 0; k < want->n_routes && !is_wanted_here; k++)
+			is_wanted_here = is_same_key(&want->routes[k], have);
+		if (!is_wanted_here && change_route(n, p, VERB_REMOVE_ROUTE, have) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- does it hold? --- */
+
+/* Finds an address on the link that is not one of this host. */
+static void find_neighbour(const struct node *n, const struct route *t, uint8_t ret[static 16])
+{
+	const uint32_t bytes = ip_bits(t->family) / 8;
+
+	memcpy(ret, t->dst, 16);
+	for (uint8_t last = 1; last < 255; last++) {
+		bool is_own = false;
+
+		ret[bytes - 1] = t->dst[bytes - 1] | last;
+		for (size_t i = 0; i < n->n_addresses && !is_own; i++)
+			is_own = n->addresses[i].family == t->family &&
+				 memcmp(n->addresses[i].local, ret, 16) == 0;
+		if (!is_own)
+			return;
+	}
+}
+
+/* Finds a destination that the table of this rule has a route for. */
+static bool find_destination(const struct node *n, const struct tables *want,
+			     const struct rule *rule, uint8_t ret[static 16])
+{
+	/* RFC 5737 and 3849: addresses of no network, so the default route has them. */
+	struct route nobodys = { .family = rule->family, .dst = { 0x20, 0x01, 0x0d, 0xb8 } };
+	const struct route *best = NULL;
+
+	for (size_t i = 0; i < want->n_routes; i++) {
+		const struct route *t = &want->routes[i];
+
+		if (t->table == rule->table && t->family == rule->family &&
+		    (!best || t->prefix_len < best->prefix_len))
+			best = t;
+	}
+	if (!best || best->prefix_len == ip_bits(rule->family))
+		return false;
+
+	if (rule->family == AF_INET)
+		memcpy(nobodys.dst, (const uint8_t[]){ 192, 0, 2, 0 }, 4);
+	find_neighbour(n, best->prefix_len > 0 ? best : &nobodys, ret);
+	return true;
+}
+
+static const struct lookup *find_lookup(const struct node *n, const struct lookup *check)
+{
+	return FIND(l, n->lookups, n->n_lookups,
+		    l->ifindex == check->ifindex && l->family == check->family &&
+			    memcmp(l->address, check->address, sizeof(l->address)) == 0);
+}
+
+static int tell_overruled(const struct node *n, struct plan *p, const struct lookup *l)
+{
+	const struct nic_netdev *k = nic_netdev_of(p, l->ifindex);
+	const struct netdev *found = node_netdev(n, l->found);
+	char address[INET6_ADDRSTRLEN + 8], dst[INET6_ADDRSTRLEN];
+
+	ip_format(l->family, l->dst, UINT32_MAX, dst, sizeof(dst));
+	if (is_zero(l->address)) {
+		snprintf(address, sizeof(address), "oif %s", k->netdev->name);
+	} else {
+		COPY(address, "from ");
+		ip_format(l->family, l->address, UINT32_MAX, address + 5, sizeof(address) - 5);
+	}
+	return plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_WAITING, k->device->pci->address,
+			     REASON_ROUTE_OVERRULED, "\"ip route get %s %s\": %s%s", dst, address,
+			     l->result < 0 ? strerror(-l->result) : "leaves by ",
+			     l->result < 0 ? ""
+			     : found       ? found->name
+					   : "another netdev");
+}
+
+/* Asks for a lookup by each rule that is in place; the answer has to be the NIC. */
+static int check_rules(const struct node *n, struct plan *p, const struct tables *want)
+{
+	for (size_t i = 0; i < want->n_rules; i++) {
+		const struct rule *rule = &want->rules[i];
+		struct lookup check = { .ifindex = nic_netdev_of_rule(rule),
+					.family = rule->family };
+		const struct lookup *l;
+
+		if (!has_rule(n, rule) || !find_destination(n, want, rule, check.dst))
+			continue;
+		memcpy(check.address, rule->src, sizeof(check.address));
+		l = find_lookup(n, &check);
+		if (l && (l->result < 0 || l->found != l->ifindex) && tell_overruled(n, p, l) < 0)
+			return -ENOMEM;
+		if (l)
+			continue;
+		if (ADD(p->questions.lookups, p->questions.n_lookups, check) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Routes are added before the rules that lead to them, and removed after them. */
+static int plan_difference(const struct node *n, struct plan *p, const struct tables *want)
+{
+	const size_t n_before = p->n_actions;
+	int r;
+
+	r = remove_rules(n, p, want);
+	if (r >= 0)
+		r = remove_routes(n, p, want);
+	for (size_t i = 0; i < want->n_routes && r >= 0; i++)
+		if (!has_route(n, &want->routes[i]))
+			r = change_route(n, p, VERB_SET_ROUTE, &want->routes[i]);
+	for (size_t i = 0; i < want->n_rules && r >= 0; i++)
+		if (!has_rule(n, &want->rules[i]))
+			r = change_rule(p, VERB_ADD_RULE, &want->rules[i]);
+	return r < 0 || p->n_actions > n_before ? r : check_rules(n, p, want);
+}
+
+int plan_policy_routing(const struct config *c, const struct node *n,
+			const struct memory *memory _unused_, struct plan *p)
+{
+	_cleanup_(tables_done) struct tables want = {};
+	int r;
+
+	if (!c->route.manage)
+		return 0;
+
+	r = collect(c, n, p, &want);
+	return r < 0 ? r : plan_difference(n, p, &want);
+}

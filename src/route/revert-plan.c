@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "revert-plan.h"
+
+#include "../guard/in-use-plan.h"
+#include "../model/paths.h"
+#include "../model/rtproto.h"
+#include "nic-netdev-rules.h"
+
+#include <sys/socket.h>
+
+/* Each step back is marked: what is done forgets the line of the ledger, and adds none. */
+static struct action *add(struct plan *p, enum step step, enum verb verb, const char *target,
+			  const struct ledger_entry *e, const char *to)
+{
+	struct action *a = plan_add(p, step, verb, CLASS_CHANGE, target);
+
+	if (!a)
+		return NULL;
+	a->is_back = true;
+	action_set(a, "", to);
+	if (e) {
+		a->ifindex = e->ifindex;
+		a->subject = action_text(&p->texts, e->subject);
+	}
+	return a;
+}
+
+static int revert_rules(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_rules; i++) {
+		struct action *a;
+
+		if (n->rules[i].protocol != OWN_PROTOCOL)
+			continue;
+		a = add(p, STEP_ROUTE, VERB_REMOVE_RULE, "", NULL, "");
+		if (!a)
+			return -ENOMEM;
+		a->subject = nic_netdev_format_rule(p, &n->rules[i]);
+		a->ifindex = nic_netdev_of_rule(&n->rules[i]);
+		a->rule = n->rules[i];
+	}
+	return 0;
+}
+
+static int revert_routes(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_routes; i++) {
+		struct action *a;
+
+		if (n->routes[i].protocol != OWN_PROTOCOL)
+			continue;
+		a = add(p, STEP_ROUTE, VERB_REMOVE_ROUTE, "", NULL, "");
+		if (!a)
+			return -ENOMEM;
+		a->subject = nic_netdev_format_route(p, &n->routes[i]);
+		a->ifindex = n->routes[i].ifindex;
+		a->route.route = n->routes[i];
+	}
+	return 0;
+}
+
+static int revert_neighbours(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_neighbours; i++) {
+		struct action *a;
+		char subject[64];
+
+		if (n->neighbours[i].protocol != OWN_PROTOCOL)
+			continue;
+		a = add(p, STEP_ROUTE, VERB_REMOVE_NEIGHBOUR, "", NULL, "");
+		if (!a)
+			return -ENOMEM;
+		ip_format(n->neighbours[i].family, n->neighbours[i].address, UINT32_MAX, subject,
+			  sizeof(subject));
+		a->subject = action_text(&p->texts, subject);
+		a->ifindex = n->neighbours[i].ifindex;
+		a->neighbour = n->neighbours[i];
+	}
+	return 0;
+}
+
+/* The address that a line of the ledger names, where it is still there. */
+static const struct address *address_of(const struct node *n, const struct ledger_entry *e)
+{
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+		char subject[64];
+
+		if (a->ifindex != e->ifindex)
+			continue;
+		ip_format(a->family, a->local, a->prefix_len, subject, sizeof(subject));
+		if (streq(subject, e->subject))
+			return a;
+	}
+	return NULL;
+}
+
+static int revert_address(const struct node *n, const struct memory *memory _unused_,
+			  struct plan *p, const struct ledger_entry *e)
+{
+	const struct address *have = address_of(n, e);
+	struct action *a;
+
+	if (!have)
+		return 0;
+	a = add(p, STEP_ROUTE, VERB_REMOVE_ADDRESS, e->target, e, e->subject);
+	if (!a)
+		return -ENOMEM;
+	a->address = *have;
+	return 0;
+}
+
+static int revert_metric(const struct node *n, const struct memory *memory, struct plan *p,
+			 const struct ledger_entry *e)
+{
+	const struct address *have = address_of(n, e);
+	struct action *a;
+	char now[16];
+
+	if (!have || memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", e->ifindex, e->subject))
+		return 0; /* one of ours goes as a whole */
+	snprintf(now, sizeof(now), "%" PRIu32, have->metric);
+	if (!ledger_is_ours(e, now))
+		return 0;
+
+	/* The kernel takes no 0 for IPv6, and means this by it: inet6_addr_modify(),
+	 * IP6_RT_PRIO_ADDRCONF. */
+	a = add(p, STEP_ROUTE, VERB_SET_METRIC, e->target, e,
+		have->family == AF_INET6 && streq(e->from, "0") ? "256" : e->from);
+	if (!a)
+		return -ENOMEM;
+	a->number.from = (struct number){ true, have->metric };
+	a->number.address = *have;
+	return 0;
+}
+
+static int revert_sysctl(const struct node *n, const struct memory *memory _unused_, struct plan *p,
+			 const struct ledger_entry *e)
+{
+	const struct netdev *nd = node_netdev(n, e->ifindex);
+	struct action *a;
+	char now[16];
+
+	for (enum netconf_key key = 0; nd && key < _NETCONF_N; key++) {
+		if (!streq(netconf_name(key), e->subject) || !(nd->conf.known & 1u << key))
+			continue;
+		snprintf(now, sizeof(now), "%" PRId32, nd->conf.values[key]);
+		if (!ledger_is_ours(e, now) || streq(now, e->from))
+			return 0;
+		a = add(p, STEP_ROUTE, VERB_SET_SYSCTL, e->target, e, e->from);
+		if (!a)
+			return -ENOMEM;
+		a->number.from = (struct number){ true, nd->conf.values[key] };
+	}
+	return 0;
+}
+
+static int revert_dcb(const struct node *n, const struct memory *memory, struct plan *p,
+		      const struct ledger_entry *e)
+{
+	const struct netdev *nd = node_netdev_of(n, e->target);
+	const struct dcb *d = nd ? node_dcb(n, nd->ifindex) : NULL;
+	char now[QOS_ETS_LEN] = "", users[ACTION_TEXT_LEN];
+	struct action *a;
+
+	if (questions_add_function(&p->questions, e->target) < 0)
+		return -ENOMEM;
+	p->questions.set |= 1u << QUESTION_DCB;
+	if (d)
+		qos_value(d, e->subject, now);
+	if (!*now || !ledger_is_ours(e, now) || streq(now, e->from))
+		return 0;
+	a = add(p, STEP_LINK, VERB_SET_DCB, e->target, e, e->from);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->text.from, now);
+	if (in_use_of_port(&p->graph, memory, node_pci(n, nd->pci), users, sizeof(users))) {
+		a->class = CLASS_REFUSED;
+		a->reason = REASON_QOS_IN_USE;
+		a->detail = action_text(&p->texts, users);
+	}
+	return 0;
+}
+
+static int revert_roce(const struct node *n, const struct memory *memory _unused_, struct plan *p,
+		       const struct ledger_entry *e)
+{
+	const struct ibdev *ib = node_ibdev_of(n, e->target);
+	struct action *a;
+
+	for (size_t i = 0; ib && i < ib->n_ports; i++) {
+		const struct port *port = &ib->ports[i];
+		const char *now = strstr(e->subject, "_tos") ? port->roce_tos : port->roce_mode;
+		char prefix[32];
+
+		snprintf(prefix, sizeof(prefix), "ports/%" PRIu32 "/", port->number);
+		if (!after(e->subject, prefix) || (*now && !ledger_is_ours(e, now)))
+			continue;
+		a = add(p, STEP_LINK, VERB_SET_ROCE, e->target, e, e->from);
+		if (!a)
+			return -ENOMEM;
+		COPY(a->text.from, *now ? now : e->to); /* not shown after a rename */
+	}
+	return 0;
+}
+
+static int revert_vfs(const struct node *n, const struct memory *memory, struct plan *p,
+		      const struct ledger_entry *e)
+{
+	const struct pci *pf = node_pci(n, e->target);
+	char users[ACTION_TEXT_LEN], now[16];
+	struct action *a;
+
+	snprintf(now, sizeof(now), "%" PRIu32, pf ? pf->num_vfs : 0);
+	if (!pf || pf->num_vfs == 0 || !streq(now, e->to))
+		return 0;
+
+	a = add(p, STEP_VF, VERB_SET_NUM_VFS, pf->address, e, "0");
+	if (!a)
+		return -ENOMEM;
+	a->number.from = (struct number){ true, pf->num_vfs };
+	if (memory->stuck[0]) { /* it would hang as well: guard/vf-precheck-rules.h */
+		a->class = CLASS_WAITING;
+		a->reason = REASON_PCI_STUCK;
+		a->detail = action_text(&p->texts, memory->stuck);
+	} else if (in_use_of_vfs(&p->graph, memory, pf, users, sizeof(users))) {
+		a->class = CLASS_REFUSED;
+		a->reason = REASON_VF_IN_USE;
+		a->detail = action_text(&p->texts, users);
+	}
+	return 0;
+}
+
+/*
+ * The switch that a pass turned off for a moment, and did not come to its end. A write that hangs
+ * in the card does not keep it: sriov_drivers_autoprobe_store() in drivers/pci/iov.c takes no lock.
+ */
+static int revert_autoprobe(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *pf = &n->pcis[i];
+		struct action *a;
+
+		if (!pf->is_recorded || (!pf->autoprobe && !pf->is_switched))
+			continue;
+		a = add(p, STEP_VF, VERB_SET_AUTOPROBE, pf->address, NULL, "1");
+		if (!a)
+			return -ENOMEM;
+		a->number.from = (struct number){ true, pf->autoprobe };
+	}
+	return 0;
+}
+
+/* Files for others tell of a node that is no more as they say. */
+static int revert_outputs(const struct node *n, struct plan *p, bool with_vfs)
+{
+	/* The pod first: no plugin is to start without its file. */
+	if (*n->old_manifest_path &&
+	    !add(p, STEP_PLUGIN, VERB_REMOVE_MANIFEST, n->old_manifest_path, NULL, ""))
+		return -ENOMEM;
+	if (*n->old_plugin_path &&
+	    !add(p, STEP_PLUGIN, VERB_REMOVE_PLUGIN, n->old_plugin_path, NULL, ""))
+		return -ENOMEM;
+	for (size_t i = 0; i < n->n_output_records; i++) {
+		const struct output_record *rec = &n->output_records[i];
+
+		if (!add(p, STEP_OUTPUT, VERB_REMOVE_OUTPUT, rec->path, NULL,
+			 output_name(rec->output)))
+			return -ENOMEM;
+	}
+	if (with_vfs && n->rules_file &&
+	    !add(p, STEP_VF, VERB_WRITE_RULES, "/" RULES_PATH, NULL, ""))
+		return -ENOMEM;
+	return 0;
+}
+
+static int revert_ledger(const struct node *n, const struct memory *memory, struct plan *p,
+			 enum verb verb,
+			 int (*revert)(const struct node *n, const struct memory *memory,
+				       struct plan *p, const struct ledger_entry *e))
+{
+	int r = 0;
+
+	for (size_t i = 0; i < memory->n_ledger && r >= 0; i++)
+		if (streq(memory->ledger[i].verb, verb_name(verb)))
+			r = revert(n, memory, p, &memory->ledger[i]);
+	return r;
+}
+
+int plan_revert_netdev(const struct node *n, const struct memory *memory, struct plan *p,
+		       uint32_t ifindex)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < memory->n_ledger && r >= 0; i++) {
+		const struct ledger_entry *e = &memory->ledger[i];
+
+		if (e->ifindex != ifindex)
+			continue;
+		if (streq(e->verb, verb_name(VERB_SET_METRIC)))
+			r = revert_metric(n, memory, p, e);
+		else if (streq(e->verb, verb_name(VERB_SET_SYSCTL)))
+			r = revert_sysctl(n, memory, p, e);
+	}
+	return r;
+}
+
+/* Is it the netdev of this RDMA device, or the bond above that? */
+static bool is_netdev_of(const struct node *n, const struct ibdev *ib, uint32_t ifindex)
+{
+	const struct netdev *nd = node_netdev_named(n, ib->netdev);
+
+	return nd && (nd->ifindex == ifindex || nd->master == ifindex);
+}
+
+/*
+ * A QP that is connected goes on by the routes it was made with. How many contexts are open is
+ * not known everywhere; only what is known to be in use is left.
+ */
+static void leave_used(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		for (size_t k = 0; k < n->n_ibdevs && p->actions[i].ifindex > 0; k++) {
+			const struct ibdev *ib = &n->ibdevs[k];
+			struct action *a = &p->actions[i];
+
+			if (ib->n_contexts == 0 || ib->n_contexts == UINT32_MAX ||
+			    !is_netdev_of(n, ib, a->ifindex))
+				continue;
+			a->class = CLASS_REFUSED;
+			a->reason = REASON_NIC_IN_USE;
+			a->detail = plan_text(p, "%s, %s has %" PRIu32 " open contexts", a->subject,
+					      ib->name, ib->n_contexts);
+			break;
+		}
+}
+
+int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs, struct plan *ret)
+{
+	static const struct {
+		enum verb verb;
+		int (*revert)(const struct node *n, const struct memory *memory, struct plan *p,
+			      const struct ledger_entry *e);
+	} noted[] = {
+		/* in this order */
+		{ VERB_ADD_ADDRESS, revert_address }, { VERB_SET_METRIC, revert_metric },
+		{ VERB_SET_SYSCTL, revert_sysctl },   { VERB_SET_ROCE, revert_roce },
+		{ VERB_SET_DCB, revert_dcb },
+	};
+	_cleanup_(plan_done) struct plan p = {};
+	int r = graph_make(n, &p.graph);
+
+	if (r >= 0)
+		r = revert_outputs(n, &p, with_vfs);
+	if (r >= 0)
+		r = revert_rules(n, &p);
+	if (r >= 0)
+		r = revert_routes(n, &p);
+	if (r >= 0)
+		r = revert_neighbours(n, &p);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ELEMENTSOF(noted); i++) {
+		r = revert_ledger(n, memory, &p, noted[i].verb, noted[i].revert);
+		if (r < 0)
+			return r;
+	}
+	r = revert_autoprobe(n, &p);
+	if (r < 0)
+		return r;
+	if (with_vfs)
+		r = revert_ledger(n, memory, &p, VERB_SET_NUM_VFS, revert_vfs);
+	if (r < 0)
+		return r;
+
+	leave_used(n, &p);
+	plan_mark_tried(memory->tried, &p);
+	r = plan_ask(n, &p);
+	if (r < 0)
+		return r;
+	*ret = TAKE_STRUCT(p);
+	return 0;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Route: netdevs are brought up and get their MTU; ranks, addresses, routes, rules, neighbours and
+ * sysctls of them, each with its line in the ledger first, so that it can be taken back. Decides on
+ * none of them.
+ */
+#include "../os/link.h"
+#include "../os/neighbour.h"
+#include "../os/route.h"
+#include "../os/rule.h"
+#include "../step/ledger-apply.h"
+#include "../step/verbs.h"
+
+#include <net/if.h>
+
+int apply_set_link_up(struct work *w, const struct action *a)
+{
+	int r = netlink_open(&w->os->route);
+
+	return r < 0 ? r : link_set_up(&w->os->route, a->ifindex);
+}
+
+int apply_set_mtu(struct work *w, const struct action *a)
+{
+	int r = netlink_open(&w->os->route);
+
+	return r < 0 ? r : link_set_mtu(&w->os->route, a->ifindex, (uint32_t)a->number.to.n);
+}
+
+/* Opens the socket and notes the change in the ledger, before anything is changed. */
+static int begin(struct work *w, const struct action *a, const char *from)
+{
+	int r = netlink_open(&w->os->route);
+
+	return r < 0 ? r : ledger_note(w, a, from);
+}
+
+/* @verb: the verb whose entry in the ledger means nothing any more. */
+static int end(struct work *w, const struct action *a, enum verb verb, int r)
+{
+	return r < 0 ? r : ledger_forget(w, a, verb);
+}
+
+int apply_set_metric(struct work *w, const struct action *a)
+{
+	const struct address *address = &a->number.address;
+	char from[16];
+	int r;
+
+	/* An IPv6 address without a metric shows the one that the kernel gives it. */
+	snprintf(from, sizeof(from), "%" PRIu32, address->metric);
+	r = begin(w, a, from);
+	if (r >= 0)
+		r = link_set_metric(&w->os->route, address, (uint32_t)a->number.to.n);
+	return a->is_back ? end(w, a, VERB_SET_METRIC, r) : r;
+}
+
+int apply_add_address(struct work *w, const struct action *a)
+{
+	int r = begin(w, a, "");
+
+	r = r < 0 ? r : link_add_address(&w->os->route, &a->address);
+	/* A network manager may have put the address back sooner. */
+	return r == -EEXIST && a->is_back ? 0 : r;
+}
+
+int apply_remove_address(struct work *w, const struct action *a)
+{
+	int r = netlink_open(&w->os->route);
+
+	if (r >= 0)
+		r = link_remove_address(&w->os->route, &a->address);
+	if (r >= 0)
+		r = ledger_forget(w, a, VERB_SET_METRIC);
+	return end(w, a, VERB_ADD_ADDRESS, r);
+}
+
+int apply_set_route(struct work *w, const struct action *a)
+{
+	int r = begin(w, a, "");
+
+	r = r < 0 ? r : route_set(&w->os->route, &a->route.route, a->route.is_replaced);
+	return r == -EEXIST && a->is_back ? 0 : r;
+}
+
+int apply_remove_route(struct work *w, const struct action *a)
+{
+	int r = netlink_open(&w->os->route);
+
+	if (r >= 0)
+		r = route_remove(&w->os->route, &a->route.route);
+	return a->is_back ? end(w, a, VERB_SET_ROUTE, r) : r;
+}
+
+int apply_add_rule(struct work *w, const struct action *a)
+{
+	int r = begin(w, a, "");
+
+	return r < 0 ? r : rule_add(&w->os->route, &a->rule);
+}
+
+int apply_remove_rule(struct work *w, const struct action *a)
+{
+	int r = netlink_open(&w->os->route);
+
+	if (r >= 0)
+		r = rule_remove(&w->os->route, &a->rule);
+	return a->is_back ? end(w, a, VERB_ADD_RULE, r) : r;
+}
+
+int apply_keep_neighbour(struct work *w, const struct action *a)
+{
+	int r = begin(w, a, "");
+
+	return r < 0 ? r : neighbour_manage(&w->os->route, &a->neighbour);
+}
+
+int apply_probe_neighbour(struct work *w, const struct action *a)
+{
+	int r = begin(w, a, "");
+
+	return r < 0 ? r : neighbour_probe(&w->os->route, &a->neighbour);
+}
+
+int apply_remove_neighbour(struct work *w, const struct action *a)
+{
+	int r = netlink_open(&w->os->route);
+
+	if (r >= 0)
+		r = neighbour_remove(&w->os->route, &a->neighbour);
+	return a->is_back ? end(w, a, VERB_KEEP_NEIGHBOUR, r) : r;
+}
+
+/*
+ * Per netdev only: the folder has the netdev's own name, that of now, since udev may have given it
+ * another one after the look.
+ */
+static int write_netconf(const struct fs *fs, const struct action *a)
+{
+	const char *slash = strchr(a->subject, '/');
+	char name[IF_NAMESIZE], value[SHOWN_LEN];
+
+	if (!slash || !if_indextoname(a->ifindex, name))
+		return -ENODEV;
+	return fs_write_attribute(fs,
+				  FS_PATH("proc/sys/net/%.*s/conf/%s/%s", (int)(slash - a->subject),
+					  a->subject, name, slash + 1),
+				  action_to(a, value));
+}
+
+int apply_set_sysctl(struct work *w, const struct action *a)
+{
+	char from[SHOWN_LEN];
+	int r = ledger_note(w, a, action_from(a, from));
+
+	if (r >= 0)
+		r = write_netconf(&w->os->fs, a);
+	if (r == -ENOENT && netlink_open(&w->os->route) >= 0 &&
+	    link_sync(&w->os->route, a->ifindex) >= 0) /* it is being renamed */
+		r = write_netconf(&w->os->fs, a);
+	return a->is_back ? end(w, a, VERB_SET_SYSCTL, r) : r;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check.h"
+
+#include "../base/document.h"
+#include "../plugin/lint-rules.h"
+#include "../plugin/plugin-output.h"
+#include "group.h"
+#include "sheet.h"
+#include "state.h"
+
+static int make_problem(const struct config *c, enum reason reason, const char *detail, char **ret)
+{
+	return asprintf(ret, "[DevicePlugin] Type=%s: %s%s%s. %s", plugin_type_name(c->plugin.type),
+			reason_meaning(reason), *detail ? ": " : "", detail,
+			reason_advice(reason)) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* The device is in the mode that was asked for, but will never be usable with this plugin. */
+static bool is_dead_end(const struct config *c, const struct device *d)
+{
+	return c->plugin.type == PLUGIN_RDMA_SHARED && d->is_handed_out &&
+	       d->reason == REASON_PLUGIN_NO_MAD;
+}
+
+int output_check_plugin(const struct config *c, const struct plan *p, char **ret)
+{
+	char detail[128];
+	enum reason reason;
+
+	*ret = NULL;
+	if (c->plugin.type == PLUGIN_NONE)
+		return 0;
+
+	reason = output_lint_config(c, detail, sizeof(detail));
+	if (reason != REASON_NONE)
+		return make_problem(c, reason, detail, ret);
+
+	for (size_t i = 0; p && i < p->n_devices; i++)
+		if (is_dead_end(c, &p->devices[i]))
+			return make_problem(c, REASON_PLUGIN_NO_MAD, p->devices[i].pci->address,
+					    ret);
+	if (p && p->lint.refusal != REASON_NONE)
+		return make_problem(c, p->lint.refusal, p->lint.detail, ret);
+	return 0;
+}
+
+/* Expect=0 says that no NIC is needed. */
+int output_check_exposed(const struct config *c, const struct plan *p, char **ret)
+{
+	_cleanup_(forecast_done) struct forecast f = {};
+	bool is_asked = c->n_devices == 0;
+	size_t n = 0;
+	int r;
+
+	*ret = NULL;
+	r = forecast_make(c, p, &f);
+	for (size_t i = 0; i < f.n_pools; i++)
+		n += f.pools[i].n_after;
+	for (size_t i = 0; i < c->n_devices; i++)
+		is_asked |= c->devices[i].expect > 0;
+	if (r < 0 || n > 0 || !is_asked || c->plugin.type == PLUGIN_NONE)
+		return r;
+	return make_problem(c, p->n_devices > 0 ? REASON_PLUGIN_EMPTY : REASON_NO_DEVICES, "", ret);
+}
+
+static int add_excluded(json_t *list, const char *target, enum reason reason, const char *detail)
+{
+	json_t *item = output_reason(reason, target, detail, NULL);
+
+	return json_array_append_new(list, item) < 0 ? -ENOMEM : 0;
+}
+
+/* First what is handed out and not usable, or left to the host, then what the plugin drops. */
+static json_t *make_excluded(const struct plan *p)
+{
+	json_auto_t *list = json_array();
+	char detail[448];
+	int r = list ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (d->aside != REASON_NONE) {
+			plan_describe_aside(p, d, detail, sizeof(detail));
+			r = add_excluded(list, d->pci->address, d->aside, detail);
+		} else if (d->is_handed_out && !output_plugin_offers(d))
+			r = add_excluded(list, d->pci->address, output_plugin_reason(d), d->detail);
+	}
+	for (size_t i = 0; i < p->lint.n_findings && r >= 0; i++)
+		r = add_excluded(list, p->lint.findings[i].target, p->lint.findings[i].reason,
+				 p->lint.findings[i].detail);
+	return r < 0 ? NULL : TAKE(list);
+}
+
+static json_t *make_exposed(const struct plan *p)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < p->lint.n_exposed; i++)
+		if (json_array_append_new(
+			    list,
+			    json_pack("{s:o, s:o}", "pci", document_text(p->lint.exposed[i].pci),
+				      "resource", document_text(p->lint.exposed[i].resource))) < 0)
+			return NULL;
+	return TAKE(list);
+}
+
+json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
+{
+	return json_pack("{s:s, s:s, s:o, s:o}", "type", plugin_type_name(c->plugin.type), "path",
+			 plugin_has_file(c->plugin.type) || c->plugin.type == PLUGIN_NONE
+				 ? c->plugin.config_file
+				 : "",
+			 "devices", make_exposed(p), "excluded", make_excluded(p));
+}
+
+static json_t *make_pool(const struct config *c, const struct forecast_pool *pool)
+{
+	json_t *item = output_plugin_resource_item(c, pool->resource, pool->n_after);
+	const size_t n_mixed = pool->n_infiniband < pool->n_after ? pool->n_infiniband : 0;
+
+	if (item &&
+	    (json_object_set_new(item, "devices_now", json_integer((json_int_t)pool->n_now)) < 0 ||
+	     (n_mixed > 0 &&
+	      json_object_set_new(item, "infiniband", json_integer((json_int_t)n_mixed)) < 0))) {
+		json_decref(item);
+		return NULL;
+	}
+	return item;
+}
+
+static json_t *make_pools(const struct config *c, const struct plan *p)
+{
+	_cleanup_(forecast_done) struct forecast f = {};
+	json_auto_t *list = json_array();
+
+	if (forecast_make(c, p, &f) < 0)
+		return NULL;
+	for (size_t i = 0; i < f.n_pools; i++)
+		if (json_array_append_new(list, make_pool(c, &f.pools[i])) < 0)
+			return NULL;
+	return TAKE(list);
+}
+
+int output_check(const char *const *problems, size_t n_problems, const struct config *c,
+		 const struct plan *p, char **ret)
+{
+	json_auto_t *document = NULL;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n_problems; i++)
+		if (json_array_append_new(list, document_text(problems[i])) < 0) {
+			json_decref(list);
+			return -ENOMEM;
+		}
+
+	document = json_pack("{s:b, s:o}", "valid", n_problems == 0, "problems", list);
+	if (document && p && c->plugin.type != PLUGIN_NONE &&
+	    (json_object_set_new(document, "plugin", output_check_make_plugin(c, p)) < 0 ||
+	     json_object_set_new(json_object_get(document, "plugin"), "resources",
+				 make_pools(c, p)) < 0))
+		return -ENOMEM;
+	return document ? document_print(document, ret) : -ENOMEM;
+}
+
+static void print_none(struct sheet *s, const struct plan *p)
+{
+	size_t n_out = 0, n_usable = 0;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		n_out += p->devices[i].is_handed_out;
+		n_usable += output_plugin_offers(&p->devices[i]);
+	}
+	sheet_line(s, "No device plugin of ours (Type=none): %zu of %zu devices usable now",
+		   n_usable, n_out);
+}
+
+static void print_head(struct sheet *s, const struct config *c, const struct plan *p,
+		       const json_t *pools)
+{
+	const bool has_file = plugin_has_file(c->plugin.type);
+	const char *what = has_file ? c->plugin.config_file : "it";
+
+	sheet_add(s, "%s %s: ", has_file ? "Device plugin" : "DRA driver",
+		  plugin_type_name(c->plugin.type));
+	if (p->n_devices == 0)
+		sheet_add(s, "no [Device NAME] section matches a device of this node");
+	else if (p->lint.refusal != REASON_NONE)
+		sheet_add(s, "%s would expose nothing", what);
+	else
+		sheet_add(s, "%s would expose%s", what,
+			  json_array_size(pools) == 0 ? " nothing" : ":");
+	sheet_end(s);
+	if (p->n_devices > 0 && p->lint.refusal == REASON_NONE)
+		sheet_fill_list(
+			s, pools,
+			"  " OUTPUT_PLUGIN_AMOUNT
+			"[{!devices=@devices_now} after the plan; [{+devices_now}|none] now]"
+			"[; {+infiniband} of InfiniBand, the others of Ethernet: a pod gets "
+			"either]");
+}
+
+/* The NICs that an administrator says carry the node. */
+static void print_node_nics(struct sheet *s, const struct config *c, const struct plan *p)
+{
+	size_t n = 0;
+
+	if (!c->service.node_nic[0] || streq(c->service.node_nic, "auto") ||
+	    streq(c->service.node_nic, "none"))
+		return;
+	sheet_add(s, "[Service] NodeNIC=%s: ", c->service.node_nic);
+	for (size_t i = 0; i < p->n_needs; i++)
+		if (p->needs[i].why == NEED_WORD)
+			sheet_add(s, "%s%s", n++ > 0 ? ", " : "matches ", p->needs[i].pci);
+	sheet_add(s, "%s", n > 0 ? "" : "matches no NIC of this node");
+	sheet_end(s);
+}
+
+int output_check_text(const struct config *c, const struct plan *p, char **ret)
+{
+	const bool has_plugin = p && c->plugin.type != PLUGIN_NONE;
+	json_auto_t *excluded = has_plugin ? make_excluded(p) : NULL,
+		    *pools = has_plugin ? make_pools(c, p) : NULL,
+		    *groups = has_plugin ? output_group(excluded) : NULL;
+	_cleanup_(sheet_done) struct sheet s = {};
+
+	if ((has_plugin && (!excluded || !pools || !groups)) || sheet_open(&s, 0, 0) < 0)
+		return -ENOMEM;
+	if (has_plugin)
+		print_head(&s, c, p, pools);
+	else if (p)
+		print_none(&s, p);
+	if (p)
+		print_node_nics(&s, c, p);
+	output_group_print(&s, groups,
+			   "{target}: [{?code=plugin-foreign}exposed as well"
+			   "|{?code=plugin-two-pools}in two pools|not exposed] ({code})");
+	return sheet_close(&s, ret);
+}
+
+void forecast_done(struct forecast *f)
+{
+	free(f->pools);
+	*f = (struct forecast){};
+}
+
+static struct forecast_pool *find_pool(struct forecast *f, const char *resource)
+{
+	struct forecast_pool *pool;
+
+	for (size_t i = 0; i < f->n_pools; i++)
+		if (streq(f->pools[i].resource, resource))
+			return &f->pools[i];
+	pool = APPEND(f->pools, f->n_pools);
+	if (pool)
+		COPY(pool->resource, resource);
+	return pool;
+}
+
+static const char *pf_of(const struct device *d)
+{
+	return d->is_vf ? d->pci->physfn : d->pci->address;
+}
+
+static bool is_exposed(const struct plan *p, const struct device *d)
+{
+	return ANY(e, p->lint.exposed, p->lint.n_exposed, streq(e->pci, d->pci->address));
+}
+
+/* A device that is usable and not exposed stays out: the plugin, or its file, cannot have it. */
+static bool is_coming(const struct config *c, const struct plan *p, const struct device *d)
+{
+	if (output_plugin_offers(d))
+		return c->plugin.type == PLUGIN_NONE || is_exposed(p, d);
+	return d->is_handed_out && !d->is_missing && !d->is_excluded;
+}
+
+/* A PF whose VFs are made counts as these VFs, any other device as one if it will be exposed. */
+static size_t count_after(const struct config *c, const struct plan *p, const struct device *d)
+{
+	if (!plan_changes_vfs(p, pf_of(d)))
+		return is_coming(c, p, d);
+	return d->is_vf || d->aside != REASON_NONE ? 0 : MAX(d->wanted_vfs, UINT32_C(1));
+}
+
+/* No device before this one that counts is of the same PF. */
+static bool is_first_of_pf(const struct config *c, const struct plan *p, size_t i)
+{
+	return !ANY(d, p->devices, i,
+		    streq(pf_of(d), pf_of(&p->devices[i])) && count_after(c, p, d) > 0);
+}
+
+static int add_later(const struct config *c, const struct plan *p, struct forecast *f)
+{
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+		const size_t n = count_after(c, p, d);
+		struct forecast_pool *pool;
+
+		if (n == 0)
+			continue;
+		pool = find_pool(f, output_plugin_resource(c, d));
+		if (!pool)
+			return -ENOMEM;
+		pool->n_after += n;
+		pool->n_infiniband += device_is_infiniband(d) ? n : 0;
+		pool->n_nics += is_first_of_pf(c, p, i);
+	}
+	return 0;
+}
+
+static int add_now(const struct plan *p, struct forecast *f)
+{
+	for (size_t i = 0; i < p->lint.n_exposed && p->lint.refusal == REASON_NONE; i++) {
+		struct forecast_pool *pool = find_pool(f, p->lint.exposed[i].resource);
+
+		if (!pool)
+			return -ENOMEM;
+		pool->n_now++;
+	}
+	return 0;
+}
+
+int forecast_make(const struct config *c, const struct plan *p, struct forecast *ret)
+{
+	_cleanup_(forecast_done) struct forecast f = {};
+	int r;
+
+	r = add_now(p, &f);
+	if (r >= 0)
+		r = add_later(c, p, &f);
+	if (r < 0)
+		return r;
+
+	*ret = TAKE_STRUCT(f);
+	return 0;
+}

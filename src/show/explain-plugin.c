@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain-plugin.h"
+
+#include "../base/document.h"
+#include "../plugin/plugin-output.h"
+#include "check.h"
+#include "sheet.h"
+
+/* The reason why the plugin does not expose all that it should. */
+struct obstacle {
+	enum reason reason;
+	const char *detail, *advice;
+};
+
+static const struct action *find_action(const struct plan *p, const char *path)
+{
+	return FIND(a, p->actions, p->n_actions,
+		    a->verb == VERB_WRITE_PLUGIN && streq(a->target, path));
+}
+
+static bool is_written(const struct node *n, const struct plan *p)
+{
+	return p->plugin && n->plugin_file && streq(p->plugin, n->plugin_file);
+}
+
+/* Is a process older than the plugin's file, or than a device that it finds without a file? */
+static bool has_old_process(const struct config *c, const struct node *n,
+			    const struct memory *memory, const struct plan *p)
+{
+	const bool is_file_read = !*c->plugin.manifest && is_written(n, p);
+
+	return ANY(q, n->plugin_processes, n->n_plugin_processes,
+		   (is_file_read && q->is_dated && q->since_change_sec < 0) ||
+			   plan_missed_by(c, n, memory, p, q));
+}
+
+/* The one device that is not exposed, or the first of several: its reason stands for all. */
+static enum reason first_excluded(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_handed_out && !output_plugin_offers(&p->devices[i]))
+			return output_plugin_reason(&p->devices[i]);
+	return p->n_devices > 0 ? REASON_NOT_READY : REASON_NO_DEVICES;
+}
+
+/* There is no device to expose, whatever the rules. */
+static bool is_void(const struct config *c, const struct plan *p)
+{
+	return plugin_has_file(c->plugin.type)
+		       ? !p->plugin
+		       : p->lint.refusal == REASON_NONE && p->lint.n_exposed == 0;
+}
+
+/* The first obstacle, in the order in which obstacles have to be mended. */
+static struct obstacle find_obstacle(const struct config *c, const struct node *n,
+				     const struct memory *memory, const struct plan *p)
+{
+	const struct action *write = find_action(p, c->plugin.config_file);
+	enum reason reason = REASON_NONE;
+	const char *detail = "";
+
+	if (c->plugin.type == PLUGIN_NONE)
+		return (struct obstacle){ REASON_NONE, "", "" };
+	if (is_void(c, p))
+		reason = first_excluded(p);
+	else if (p->lint.refusal != REASON_NONE) {
+		reason = p->lint.refusal;
+		detail = p->lint.detail;
+	} else if (write && write->class != CLASS_CHANGE) {
+		reason = write->reason;
+		detail = write->detail;
+	} else if (has_old_process(c, n, memory, p))
+		reason = REASON_PLUGIN_RESTART_NEEDED;
+	return (struct obstacle){ reason, detail, reason_advice(reason) };
+}
+
+static json_t *make_processes(const struct node *n)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < n->n_plugin_processes; i++) {
+		const struct plugin_process *q = &n->plugin_processes[i];
+
+		if (json_array_append_new(
+			    list, json_pack("{s:I, s:o, s:o, s:o}", "pid", (json_int_t)q->pid,
+					    "command", document_text(q->command), "container",
+					    document_text(q->container), "since_change",
+					    q->is_dated ? json_integer(q->since_change_sec)
+							: json_null())) < 0)
+			return NULL;
+	}
+	return TAKE(list);
+}
+
+/* The number of devices in each pool; devices of one pool stand together. */
+static json_t *make_resources(const struct config *c, const struct lint *l)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0, n = 0; i < l->n_exposed; i += n) {
+		for (n = 0; i + n < l->n_exposed &&
+			    streq(l->exposed[i + n].resource, l->exposed[i].resource);
+		     n++)
+			;
+		if (json_array_append_new(
+			    list, output_plugin_resource_item(c, l->exposed[i].resource, n)) < 0)
+			return NULL;
+	}
+	return TAKE(list);
+}
+
+/* NULL: there is no memory. */
+static json_t *make_document(const struct config *c, const struct node *n,
+			     const struct memory *memory, const struct plan *p, bool has_processes)
+{
+	const bool is_none = c->plugin.type == PLUGIN_NONE;
+	const struct action *write = find_action(p, c->plugin.config_file);
+	const struct obstacle o = find_obstacle(c, n, memory, p);
+	const bool is_nothing = is_none || is_void(c, p) || p->lint.refusal != REASON_NONE;
+	json_auto_t *document = output_check_make_plugin(c, p), *more = NULL;
+
+	/* clang-format off */
+	more = json_pack("{s:o, s:b, s:s, s:s, s:b, s:o, s:I, s:s, s:s, s:o, s:s}",
+			 "resources", make_resources(c, &p->lint),
+			 "written", !is_none && is_written(n, p),
+			 "waits", write && write->class != CLASS_CHANGE ? reason_code(write->reason)
+									: "",
+			 "manifest", c->plugin.manifest,
+			 "processes_known", has_processes,
+			 "processes", make_processes(n),
+			 "exposes", is_nothing ? (json_int_t)0 : (json_int_t)p->lint.n_exposed,
+			 "code", reason_code(o.reason),
+			 "meaning", reason_meaning(o.reason),
+			 "detail", document_text(o.detail),
+			 "advice", o.advice);
+	/* clang-format on */
+	return document && more && json_object_update(document, more) == 0 ? TAKE(document) : NULL;
+}
+
+#define LABEL_WIDTH 13
+
+#define TEXT(object, key) document_get_text((object), (key))
+#define FLAG(object, key) document_get_flag((object), (key))
+
+static void put_processes(struct sheet *s, const json_t *list)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *q = json_array_get(list, i);
+		const json_t *since = json_object_get(q, "since_change");
+		const long long sec = json_integer_value(since);
+
+		s->label = "runs";
+		sheet_add(s, "%s, pid %lld%s%s", TEXT(q, "command"),
+			  (long long)document_get_number(q, "pid"),
+			  *TEXT(q, "container") ? " in " : "", TEXT(q, "container"));
+		if (json_is_integer(since))
+			sheet_add(s, ", since %lld s %s the file changed: it has %sread it",
+				  sec < 0 ? -sec : sec, sec < 0 ? "before" : "after",
+				  sec < 0 ? "not " : "");
+		sheet_end(s);
+	}
+}
+
+static const struct sheet_row file_rows[] = {
+	{ "type", "", "{type}" },
+	{ "file", "",
+	  "[{!type=none}[{path}, [{?written}written|not written"
+	  "[: {waits}|{?+exposes}: the next pass writes it]]|none: a DRA driver finds devices "
+	  "itself]]" },
+	{ "static pod", "", "[{!type=none}[{manifest}|none of ours: another program starts it]]" },
+	{ "runs", "", "[{!type=none}[{!processes_known}not looked for|{!processes}no]]" },
+};
+
+static const struct sheet_row rule_rows[] = {
+	{ NULL, "devices", "{pci}  exposed as {resource}" },
+	{ NULL, "excluded", "{target}  {code}: {meaning}[: {detail}]\n  → {advice}" },
+	{ NULL, "", "[{!devices}{!excluded}no device to apply them to]" },
+};
+
+static void put_verdict(struct sheet *s, const json_t *d)
+{
+	const json_t *pools = json_object_get(d, "resources");
+	const long long n = document_get_number(d, "exposes");
+	const char *code = TEXT(d, "code");
+	char amount[SHEET_LINE_LEN];
+
+	sheet_add(s, "%s%s", *code || !FLAG(d, "written") ? "would expose" : "exposes",
+		  n == 0 ? " 0 devices" : "");
+	for (size_t i = 0; n > 0 && i < json_array_size(pools); i++) {
+		sheet_format(json_array_get(pools, i), OUTPUT_PLUGIN_AMOUNT, amount,
+			     sizeof(amount));
+		sheet_add(s, "%s %s", i > 0 ? ";" : "", amount);
+	}
+	sheet_fill(s, d, "[; {code}: {meaning}[: {detail}]\n  → {advice}]");
+	if (!*code)
+		sheet_end(s);
+}
+
+static int draw(const json_t *d, char **ret)
+{
+	_cleanup_(sheet_done) struct sheet s = {};
+
+	if (sheet_open(&s, 2, LABEL_WIDTH) < 0)
+		return -ENOMEM;
+
+	fputs("device plugin\n", s.out.f);
+	sheet_fill_rows(&s, d, file_rows, ELEMENTSOF(file_rows));
+	if (streq(TEXT(d, "type"), plugin_type_name(PLUGIN_NONE))) {
+		fputs("\nVerdict\n  none is asked for: no file is written for one, and what a "
+		      "plugin on this node\n  exposes is its own configuration's business\n"
+		      "    → [DevicePlugin] Type=rdma-shared, sriov, hca, dranet or dra-sriov "
+		      "chooses one\n",
+		      s.out.f);
+		return sheet_close(&s, ret);
+	}
+	put_processes(&s, json_object_get(d, "processes"));
+	s.width = 0;
+	fputs("\nRules, as the plugin applies them\n", s.out.f);
+	sheet_fill_rows(&s, d, rule_rows, ELEMENTSOF(rule_rows));
+	fputs("\nVerdict\n", s.out.f);
+	put_verdict(&s, d);
+	return sheet_close(&s, ret);
+}
+
+int output_explain_plugin(const struct config *c, const struct node *n, const struct memory *memory,
+			  const struct plan *p, bool has_processes, bool is_json, char **ret)
+{
+	json_auto_t *document = make_document(c, n, memory, p, has_processes);
+
+	if (!document)
+		return -ENOMEM;
+	return is_json ? document_print(document, ret) : draw(document, ret);
+}

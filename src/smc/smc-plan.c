@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Smc: the module smc, and the PNETIDs of devices that are handed out and their netdevs. Entries of
+ * others stay; which connections use SMC is not looked at.
+ */
+#include "../model/module-options.h"
+#include "../model/pnet.h"
+#include "../step/steps.h"
+
+/* Does a managed NIC belong to eRDMA? */
+static bool has_erdma(const struct plan *p)
+{
+	return ANY(d, p->devices, p->n_devices, pci_is_erdma(d->pci));
+}
+
+/* With keep the mode is the one that eRDMA's driver is loaded in. */
+static enum driver_mode mode_in_force(const struct config *c, const struct node *n,
+				      const struct plan *p)
+{
+	const enum driver_mode mode = node_driver_mode(c, n);
+
+	if (mode != DRIVER_MODE_KEEP)
+		return mode;
+	return has_erdma(p) && module_options_is_compat(n) ? DRIVER_MODE_COMPAT
+							   : DRIVER_MODE_DEFAULT;
+}
+
+static int refuse(struct plan *p, enum reason reason)
+{
+	return plan_add_item(p, STEP_SMC, VERB_LOAD_MODULE, CLASS_REFUSED, SMC_MODULE, reason,
+			     NULL);
+}
+
+/* Words for people: what it is about, and what is replaced. */
+static void describe(const struct pnet_wish *w, const struct pnet *replaced, struct plan *p,
+		     struct action *a)
+{
+	const char *name = !replaced             ? ""
+			   : replaced->netdev[0] ? replaced->netdev
+						 : replaced->ibdev;
+
+	a->detail = plan_text(p, "%s, %s", w->ibdev, w->netdev);
+	if (!replaced)
+		return;
+	COPY(a->text.from, streq(replaced->id, w->id) ? "" : replaced->id);
+	a->detail = plan_text(p, "%s, %s: instead of %s of %s", w->ibdev, w->netdev, replaced->id,
+			      name);
+}
+
+static int want_entries(const struct node *n, const struct memory *memory, struct plan *p,
+			const struct device *d)
+{
+	const struct pnet *wrong = NULL;
+	struct pnet_wish w;
+	struct action *a;
+
+	/* A netdev that comes back from a pod gets its MAC first, which the PNETID is made of. */
+	if (d->is_changed || !pnet_wish(memory, d->pci->address, d->netdev, d->ibdev, &w))
+		return 0;
+	for (size_t i = 0; i < n->n_pnets && !wrong; i++)
+		if (pnet_judge(n, &w, &n->pnets[i]) == PNET_WRONG)
+			wrong = &n->pnets[i];
+	if (!wrong && pnet_is_there(n, &w, n->pnets, n->n_pnets, false) &&
+	    pnet_is_there(n, &w, n->pnets, n->n_pnets, true))
+		return 0;
+
+	a = plan_add(p, STEP_SMC, VERB_SET_PNETID, CLASS_CHANGE, d->pci->address);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->text.to, w.id);
+	describe(&w, wrong, p, a);
+	return 0;
+}
+
+/* Numbers of a release, "5.10.134-17.3.al8.x86_64", compared one by one with these. */
+static bool is_at_least(const char *release, const unsigned *least, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *end;
+		unsigned long number = strtoul(release, &end, 10);
+
+		if (end == release || number != least[i])
+			return end != release && number > least[i];
+		release = *end ? end + 1 : end;
+	}
+	return true;
+}
+
+/*
+ * smc_ib_add_dev() in net/smc/smc_ib.c takes IB_CA devices alone: eRDMA in mode default is iWARP.
+ * The kernels of Alibaba Cloud Linux 3 (".al8") take it as well, from 5.10.134-17 on: README of
+ * alibabacloud-erdma-controller, and ACK's page, which name no other system.
+ */
+static bool takes_iwarp(const char *release)
+{
+	static const unsigned least[] = { 5, 10, 134, 17 };
+
+	return strstr(release, ".al8") && is_at_least(release, least, ELEMENTSOF(least));
+}
+
+static bool is_refused_by_smc(const struct node *n, const struct device *d)
+{
+	return ((d->ibdev && streq(d->ibdev->node_type, "RNIC")) || pci_is_erdma(d->pci)) &&
+	       !takes_iwarp(n->kernel);
+}
+
+/* yes is impossible; auto does without SMC, and hints at it. */
+static int tell_iwarp(const struct config *c, const struct node *n, struct plan *p,
+		      const struct device *d)
+{
+	if (c->smc.enable != SMC_YES)
+		return plan_add_hint(p, REASON_SMC_IWARP, d->pci->address, "%s", n->kernel);
+	return plan_add_item(p, STEP_SMC, VERB_SET_PNETID, CLASS_IMPOSSIBLE, d->pci->address,
+			     REASON_SMC_IWARP, "%s", n->kernel);
+}
+
+static int want_table(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p)
+{
+	const struct module *m = node_module(n, SMC_MODULE);
+	int r = 0;
+
+	if (!module_is_in_kernel(m)) {
+		/* With auto, a node without the module is ready all the same. */
+		return c->smc.enable == SMC_YES || (m && m->state == MODULE_AVAILABLE)
+			       ? plan_want_module(n, p, SMC_MODULE, STEP_SMC)
+			       : plan_add_hint(p, REASON_SMC_ABSENT, SMC_MODULE, "%s",
+					       module_state_name(m ? m->state : MODULE_MISSING));
+	}
+	if (!n->has_pnets) {
+		if (c->smc.enable == SMC_YES &&
+		    !plan_add_reason(p, STEP_SMC, VERB_LOAD_MODULE, CLASS_IMPOSSIBLE, SMC_MODULE,
+				     REASON_SMC_NO_TABLE))
+			return -ENOMEM;
+		return 0;
+	}
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		if (p->devices[i].is_handed_out && is_refused_by_smc(n, &p->devices[i]))
+			r = tell_iwarp(c, n, p, &p->devices[i]);
+		else if (p->devices[i].is_handed_out)
+			r = want_entries(n, memory, p, &p->devices[i]);
+	return r;
+}
+
+int plan_smc(const struct config *c, const struct node *n, const struct memory *memory,
+	     struct plan *p)
+{
+	const enum driver_mode mode = mode_in_force(c, n, p);
+
+	if (c->smc.enable == SMC_NO || p->n_devices == 0 ||
+	    (c->smc.enable == SMC_AUTO && mode != DRIVER_MODE_DEFAULT))
+		return 0;
+	if (mode == DRIVER_MODE_OFED)
+		return refuse(p, REASON_SMC_WITH_OFED);
+	if (has_erdma(p) && mode == DRIVER_MODE_COMPAT)
+		return refuse(p, REASON_SMC_WITH_COMPAT);
+	/* The driver is to be reloaded in another mode: the next look finds its devices. */
+	if (has_erdma(p) && module_options_is_compat(n))
+		return 0;
+	return want_table(c, n, memory, p);
+}

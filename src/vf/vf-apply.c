@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vf: numbers of VFs, what VFs get through their PF, and the switch sriov_drivers_autoprobe with
+ * its record. That nobody uses a VF was the plan's to see; what the kernel refuses gets words here.
+ */
+#include "../os/vf.h"
+
+#include "../base/log.h"
+#include "../model/memory.h"
+#include "../model/paths.h"
+#include "../os/memory-file.h"
+#include "../step/ledger-apply.h"
+#include "../step/verbs.h"
+
+/* Meanings of errors: sriov_numvfs_store() and sriov_enable() in drivers/pci/iov.c. */
+static const struct {
+	int error;
+	const char *text;
+} numvfs_errors[] = {
+	{ ERANGE, "more than sriov_totalvfs" },
+	{ EBUSY, "VFs exist already: the count changes only through zero" },
+	{ ENOENT, "no driver is bound, or it has no SR-IOV" },
+	{ EINVAL, "the driver does not take this number" },
+	{ ENOMEM, "no room for the VFs: enable SR-IOV and ARI in the firmware setup, or boot with "
+		  "pci=realloc (memory windows) or pci=assign-busses (bus numbers)" },
+	{ EIO, "the card's VF counts disagree with each other: its firmware needs attention" },
+	{ EPERM, "a VF is assigned to a virtual machine" },
+};
+
+/*
+ * A write that succeeds may have made fewer VFs, or none, as bnxt_sriov_configure() does without
+ * resources in the firmware or with the netdev down. (mlx5 makes all functions: one that its
+ * firmware refuses fails its own probe.) The number that is there is what "revert --vfs" takes
+ * back.
+ */
+static int count_again(struct work *w, const struct action *a)
+{
+	struct action made = *a;
+	const int64_t want = a->number.to.n;
+	char from[SHOWN_LEN];
+	uint32_t have;
+	int r;
+
+	r = fs_count(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s", a->target), "virtfn", &have);
+	if (r < 0 || have == want)
+		return r;
+	snprintf(w->error, CHILD_ERROR_LEN, "%" PRIu32 " VFs are there, not %" PRId64, have, want);
+	made.number.to.n = have;
+	r = have > 0 && want > 0 ? ledger_note(w, &made, action_from(a, from)) : 0;
+	if (r < 0)
+		log_warning_errno(r, "%s: not noted for revert", a->target);
+	return -EREMOTEIO;
+}
+
+/* The number that was not made; what was noted before may be there still. */
+static void take_back_note(struct work *w, const struct action *a)
+{
+	const struct ledger_entry *e =
+		memory_entry(w->memory, verb_name(a->verb), a->target, 0, a->subject);
+	struct action before = *a;
+	int r;
+
+	if (e)
+		action_set(&before, e->from, e->to);
+	r = e ? ledger_note(w, &before, e->from) : ledger_forget(w, a, a->verb);
+	if (r < 0)
+		log_warning_errno(r, "%s: not noted for revert", a->target);
+}
+
+/*
+ * Another program may have been writing its number when the node was looked at: the VFs that were
+ * counted were some of those that it made. Reading the number waits for the end of that write.
+ * Source: sriov_numvfs_show() in drivers/pci/iov.c
+ */
+static int check_removal(struct work *w, const struct action *a)
+{
+	uint32_t number, have = 0;
+	char path[320];
+	int r;
+
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/sriov_numvfs", a->target);
+	r = fs_read_u32(&w->os->fs, path, &number);
+	if (r == -ENOENT)
+		return 0; /* the write fails with the reason */
+	path[strlen(path) - strlen("/sriov_numvfs")] = '\0';
+	if (r >= 0)
+		r = fs_count(&w->os->fs, path, "virtfn", &have);
+	if (r < 0 || have == a->number.from.n)
+		return r;
+	snprintf(w->error, CHILD_ERROR_LEN, "%" PRIu32 " VFs came in between", have);
+	return -EBUSY;
+}
+
+int apply_set_num_vfs(struct work *w, const struct action *a)
+{
+	const struct pci *pf = node_pci(w->node, a->target);
+	char path[320], from[SHOWN_LEN], to[SHOWN_LEN];
+	const bool is_removal = action_is_to(a, 0);
+	int r;
+
+	if (is_removal) {
+		r = check_removal(w, a);
+		if (r < 0)
+			return r;
+	}
+	if (pf && !pf->has_autoprobe)
+		log_debug("%s: no sriov_drivers_autoprobe: VFs are bound as they are made",
+			  a->target);
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/sriov_numvfs", a->target);
+	/* Without a note "revert --vfs" leaves them; that is no reason not to make them. */
+	r = is_removal ? 0 : ledger_note(w, a, action_from(a, from));
+	if (r < 0)
+		log_warning_errno(r, "%s: not noted for revert", a->target);
+	r = fs_write_attribute(&w->os->fs, path, action_to(a, to));
+	if (r < 0 && !is_removal)
+		take_back_note(w, a);
+	for (size_t i = 0; i < ELEMENTSOF(numvfs_errors) && r < 0; i++)
+		if (-r == numvfs_errors[i].error)
+			copy(w->error, CHILD_ERROR_LEN, numvfs_errors[i].text);
+	if (r >= 0)
+		r = count_again(w, a);
+	return r >= 0 && is_removal ? ledger_forget(w, a, a->verb) : r;
+}
+
+/* --- the record of what is switched off for a moment --- */
+
+/* Adds the entry of @address or takes it away; what is of another boot goes. */
+static int change_record(const struct fs *fs, enum memory_lifetime lifetime, const char *boot_id,
+			 const char *address, bool is_off)
+{
+	_cleanup_(autoprobes_done) struct autoprobes l = {};
+	struct autoprobe_entry *e;
+	size_t n;
+	int r;
+
+	r = memory_read_all(fs, lifetime, &autoprobes_fields, &l);
+	if (r < 0)
+		return r;
+	n = l.n_entries;
+	l.n_entries = 0;
+	for (size_t i = 0; i < n; i++)
+		if (streq(l.entries[i].boot_id, boot_id) && !streq(l.entries[i].pci, address))
+			l.entries[l.n_entries++] = l.entries[i];
+	if (!is_off)
+		return l.n_entries == n ? 0 : memory_write(fs, lifetime, &autoprobes_fields, &l);
+
+	e = reallocarray(l.entries, l.n_entries + 1, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	l.entries = e;
+	e += l.n_entries++;
+	*e = (struct autoprobe_entry){};
+	COPY(e->boot_id, boot_id);
+	COPY(e->pci, address);
+	return memory_write(fs, lifetime, &autoprobes_fields, &l);
+}
+
+/*
+ * Record of @address: there or not, and on the disk before this returns. In /run where /var cannot
+ * be written.
+ */
+static int set_record(struct work *w, const char *address, bool is_off)
+{
+	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, LANES_LOCK_USEC);
+	const struct fs *fs = &w->os->fs;
+	const char *boot_id = w->node->boot_id;
+	int r, r_boot;
+
+	if (lock < 0)
+		return lock;
+	if (!boot_id[0]) /* such an entry would be nobody's */
+		return -ENODATA;
+	r = change_record(fs, MEMORY_NODE, boot_id, address, is_off);
+	if (is_off && r >= 0)
+		return 0;
+	if (r < 0)
+		log_debug_errno(r, "/" MEMORY_NODE_PATH ": not written");
+	r_boot = change_record(fs, MEMORY_BOOT, boot_id, address, is_off);
+	return is_off || r >= 0 ? r_boot : r;
+}
+
+/*
+ * Off: first the record, then the switch. On: first the switch, and the record goes once a look
+ * shows it on. Whatever instant a crash comes at, the next pass finds what is to be done.
+ */
+int apply_set_autoprobe(struct work *w, const struct action *a)
+{
+	const bool is_off = action_is_to(a, 0);
+	uint32_t value;
+	char path[320];
+	int r = 0;
+
+	if (is_off)
+		r = set_record(w, a->target, true);
+	if (r < 0) {
+		copy(w->error, CHILD_ERROR_LEN, "it could not be recorded first");
+		return r;
+	}
+
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/sriov_drivers_autoprobe", a->target);
+	r = fs_write_attribute(&w->os->fs, path, is_off ? "0" : "1");
+	if (r >= 0)
+		r = fs_read_u32(&w->os->fs, path, &value);
+	if (r < 0)
+		return r;
+	if (value != !is_off)
+		return -EIO;
+	return is_off ? 0 : set_record(w, a->target, false);
+}
+
+/* --- what a VF has through its PF --- */
+
+/* Names and numbers of netdevs are looked up last, by the PCI address of the PF. */
+static int find_vf(struct work *w, const struct action *a, uint32_t *ret_ifindex,
+		   uint32_t *ret_index)
+{
+	const struct pci *vf = node_pci(w->node, a->target);
+	const struct netdev *nd = vf ? node_netdev_of(w->node, vf->physfn) : NULL;
+	int r;
+
+	if (!nd)
+		return -ENODEV;
+	r = netlink_open(&w->os->route);
+	if (r < 0)
+		return r;
+	*ret_ifindex = nd->ifindex;
+	*ret_index = vf->vf_index;
+	return 0;
+}
+
+int apply_set_vf_mac(struct work *w, const struct action *a)
+{
+	uint32_t ifindex, vf;
+	int r = find_vf(w, a, &ifindex, &vf);
+
+	return r < 0 ? r : vf_set_mac(&w->os->route, ifindex, vf, a->text.to);
+}
+
+int apply_set_vf_guid(struct work *w, const struct action *a)
+{
+	uint32_t ifindex, vf;
+	int r = find_vf(w, a, &ifindex, &vf);
+
+	return r < 0 ? r : vf_set_guids(&w->os->route, ifindex, vf, a->guid.node, a->guid.port);
+}
+
+int apply_set_vf_trust(struct work *w, const struct action *a)
+{
+	uint32_t ifindex, vf;
+	int r = find_vf(w, a, &ifindex, &vf);
+
+	return r < 0 ? r : vf_set_trust(&w->os->route, ifindex, vf, action_is_to(a, 1));
+}
+
+int apply_set_vf_link(struct work *w, const struct action *a)
+{
+	uint32_t ifindex, vf;
+	int r = find_vf(w, a, &ifindex, &vf);
+
+	return r < 0 ? r : vf_set_link_auto(&w->os->route, ifindex, vf);
+}
+
+int apply_set_vf_vlan(struct work *w, const struct action *a)
+{
+	uint32_t ifindex, vf;
+	int r = find_vf(w, a, &ifindex, &vf);
+
+	return r < 0 ? r : vf_set_vlan(&w->os->route, ifindex, vf, (uint32_t)a->number.to.n);
+}
+
+int apply_rebind_driver(struct work *w, const struct action *a)
+{
+	int r;
+
+	/* Never a PF, whatever took the address of the VF meanwhile. */
+	if (fs_exists(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s/physfn", a->target)) <= 0)
+		return -ENODEV;
+
+	r = fs_write_attribute(
+		&w->os->fs, FS_PATH("sys/bus/pci/devices/%s/driver/unbind", a->target), a->target);
+	return r < 0 ? r : apply_bind_driver(w, a);
+}

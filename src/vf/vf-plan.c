@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vf: how many VFs each PF is to have, and the way there. vf-precheck-rules.h has what forbids it,
+ * vf/vf-setup-plan.c the setup of the VFs.
+ */
+#include "../device/cause-rules.h"
+#include "../guard/guard-rules.h"
+#include "../guard/in-use-plan.h"
+#include "../guard/vf-precheck-rules.h"
+#include "../step/identity-rules.h"
+#include "../step/steps.h"
+
+#define MAX_LATER 4 /* sections that are named */
+
+uint32_t plan_wanted_vfs(const struct device_config *dc, const struct pci *pf)
+{
+	switch (dc->mode) {
+	case VF_MODE_EXCLUSIVE:
+		return 0;
+	case VF_MODE_SHARED:
+		return 1;
+	case VF_MODE_SHARED_MULTI:
+		return dc->count == COUNT_MAX ? pf->total_vfs : dc->count;
+	default:
+		return UINT32_MAX;
+	}
+}
+
+static struct action *add_change(struct plan *p, enum class class, enum reason reason,
+				 const struct pci *pf, uint32_t from, uint32_t to)
+{
+	struct action *a;
+
+	a = plan_add_reason(p, STEP_VF, VERB_SET_NUM_VFS, class, pf->address, reason);
+	if (!a)
+		return NULL;
+	action_set_numbers(a, from, to == COUNT_MAX ? VALUE_MAX : to);
+	return a;
+}
+
+bool plan_is_making_vfs(const struct memory *memory, const struct plan *p, const char *pf)
+{
+	const struct action *a = NULL;
+
+	while ((a = plan_next(p, pf, a)))
+		if (a->verb == VERB_SET_NUM_VFS && a->class == CLASS_CHANGE &&
+		    !attempts_find_number(memory->tried, VERB_SET_NUM_VFS, pf, a->number.to.n))
+			return true;
+	return false;
+}
+
+/* Is there anything that the VFs should get before a driver looks at them? */
+static bool is_staged(const struct node *n, const struct device *d)
+{
+	uint32_t missing = d->unsupported;
+	bool is_ib = node_is_infiniband(n, d->pci);
+
+	if (!d->pci->has_autoprobe || !d->pci->autoprobe)
+		return false;
+	if (d->config->identity == IDENTITY_DERIVED &&
+	    !(missing & (is_ib ? VF_SETTING_GUID : VF_SETTING_MAC)))
+		return true;
+	if (d->config->trust != TRUST_KEEP && !(missing & VF_SETTING_TRUST))
+		return true;
+	return is_ib && !(missing & VF_SETTING_LINK); /* the link of a VF is down until it is set */
+}
+
+bool plan_makes_unbound_vfs(const struct node *n, const struct device *pf)
+{
+	const bool has_wish = pf->wanted_vfs != UINT32_MAX && pf->wanted_vfs > pf->pci->num_vfs;
+
+	return has_wish && (is_staged(n, pf) || (pf->pci->has_autoprobe && !pf->pci->autoprobe));
+}
+
+static int add_autoprobe_off(struct plan *p, const struct pci *pf)
+{
+	struct action *a;
+
+	a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
+	if (!a)
+		return -ENOMEM;
+	action_set_numbers(a, 1, 0);
+	return 0;
+}
+
+static int add_changes(const struct node *n, const struct memory *memory, struct plan *p,
+		       const struct device *d, uint32_t want)
+{
+	const struct rdma_part *part = rdma_part_of(d->pci->driver);
+	const struct pci *pf = d->pci;
+	struct action *a;
+
+	/* A number that was tried and is not there has failed. Fewer VFs than asked for are better
+	 * than none: they are not removed for another try. */
+	if (attempts_find_number(memory->tried, VERB_SET_NUM_VFS, pf->address, want))
+		return add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, want) ? 0
+										       : -ENOMEM;
+
+	if (pf->num_vfs > 0) {
+		if (!add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, 0))
+			return -ENOMEM;
+		if (attempts_find_number(memory->tried, VERB_SET_NUM_VFS, pf->address, 0))
+			return 0;
+	}
+	if (want > 0 && is_staged(n, d) && add_autoprobe_off(p, pf) < 0)
+		return -ENOMEM;
+	a = want > 0 ? add_change(p, CLASS_CHANGE, REASON_NONE, pf, 0, want) : NULL;
+	if (a && part && !part->has_vfs && !part->lacks_vfs)
+		a->detail = "whether these have RDMA is not known";
+	return want > 0 && !a ? -ENOMEM : 0;
+}
+
+static uint32_t wish_of(const struct device *d)
+{
+	/* max is a wish for VFs, also where it means 0 */
+	return d->config->count == COUNT_MAX && d->config->mode == VF_MODE_SHARED_MULTI &&
+			       d->wanted_vfs == 0
+		       ? COUNT_MAX
+		       : d->wanted_vfs;
+}
+
+const struct need *plan_vf_of_node(const struct node *n, const struct plan *p,
+				   const struct device *d)
+{
+	const uint32_t want = wish_of(d);
+
+	if (want == UINT32_MAX || want == d->pci->num_vfs)
+		return NULL;
+	for (size_t i = 0; i < p->n_needs; i++) {
+		const struct pci *pci = node_pci(n, p->needs[i].pci);
+
+		if (pci && streq(pci->physfn, d->pci->address))
+			return &p->needs[i];
+	}
+	return NULL;
+}
+
+/* Finds what keeps the number of VFs of this PF from changing now, and its class. REASON_NONE:
+ * nothing.
+ */
+static enum reason judge(const struct node *n, const struct memory *memory, const struct plan *p,
+			 const struct device *d, enum class *ret, char *detail, size_t size)
+{
+	const struct need *vf = plan_vf_of_node(n, p, d);
+	const uint32_t want = wish_of(d);
+	enum reason obstacle;
+
+	if (vf) {
+		*ret = CLASS_REFUSED;
+		plan_describe_need(vf, detail, size);
+		return guard_reason(vf);
+	}
+	obstacle = vf_obstacle(p, memory, d->pci, want, ret, detail, size);
+	if (obstacle == REASON_PF_SICK && d->is_in_pod) {
+		*ret = CLASS_NEEDS_REBOOT;
+		in_use_of_function(&p->graph, memory, d->pci, detail, size);
+		return REASON_VF_IN_USE;
+	}
+	if (obstacle != REASON_NONE)
+		return obstacle;
+	*ret = CLASS_WAITING;
+	if (d->sick[0]) {
+		copy(detail, size, d->sick);
+		return REASON_PF_SICK;
+	}
+	*ret = CLASS_NEEDS_REBOOT;
+	if (in_use_of_vfs(&p->graph, memory, d->pci, detail, size))
+		return REASON_VF_IN_USE;
+	if (guard_may_at_boot(d, GUARD_NUM_VFS)) {
+		copy(detail, size, d->used_by);
+		return REASON_PF_IN_USE;
+	}
+	*ret = CLASS_WAITING;
+	/* Without ib_ipoib on the PF new VFs would get no GUIDs, and be unreachable. */
+	if (want > 0 && identity_lacks_ipoib(n, d)) {
+		snprintf(detail, size, "%s is %s", IPOIB_MODULE,
+			 module_is_in_kernel(node_module(n, IPOIB_MODULE)) ? "loaded"
+									   : "not loaded");
+		return REASON_NO_IPOIB;
+	}
+	*ret = CLASS_CHANGE;
+	return REASON_NONE;
+}
+
+/* A change that was tried without effect has failed, and holds up no other NIC. */
+static bool wants_change(const struct memory *memory, const struct device *d)
+{
+	const uint32_t want = wish_of(d);
+
+	return !d->is_vf && want != UINT32_MAX && want != d->pci->num_vfs &&
+	       !attempts_find_number(memory->tried, VERB_SET_NUM_VFS, d->pci->address, want);
+}
+
+void plan_put_off(const struct node *n, const struct memory *memory, struct plan *p)
+{
+	char detail[GATE_DETAIL_LEN];
+	enum class class;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *by = &p->devices[i];
+		bool has_vfs = false;
+
+		if (by->put_off_by || !wants_change(memory, by) ||
+		    judge(n, memory, p, by, &class, detail, sizeof(detail)) != REASON_VF_IN_USE)
+			continue;
+		for (size_t k = 0; k < p->n_devices; k++)
+			has_vfs |= p->devices[k].is_vf && p->devices[k].config == by->config;
+		for (size_t k = 0; k < p->n_devices; k++) {
+			struct device *d = &p->devices[k];
+
+			/* A NIC that the node needs is left as it is. A NIC without VFs, beside one
+			 * that has them, is in the middle of its change, or has just come. */
+			if (d->wanted_vfs == UINT32_MAX || d->config != by->config ||
+			    (d->pci->num_vfs == 0 && wish_of(d) > 0 && by->pci->num_vfs > 0))
+				continue;
+			d->put_off_by = by;
+			d->has_vf_mode = has_vfs;
+		}
+	}
+}
+
+static int plan_pf(const struct node *n, const struct memory *memory, struct plan *p,
+		   const struct device *d)
+{
+	const uint32_t want = wish_of(d);
+	char detail[ACTION_TEXT_LEN];
+	const char *advice = NULL;
+	enum class class;
+	enum reason reason;
+	const struct action *running;
+	struct action *a;
+
+	running = attempts_changing_vfs(memory->tried, d->pci->address);
+	if (running) { /* its end tells how many VFs there are */
+		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, d->pci->address);
+		if (a)
+			*a = *running;
+		return a ? 0 : -ENOMEM;
+	}
+	if (want == UINT32_MAX || want == d->pci->num_vfs)
+		return 0;
+	reason = judge(n, memory, p, d, &class, detail, sizeof(detail));
+	if (reason == REASON_NONE && d->put_off_by)
+		reason = judge(n, memory, p, d->put_off_by, &class, detail, sizeof(detail));
+	if (reason == REASON_NONE)
+		return add_changes(n, memory, p, d, want);
+	reason = cause_of_reason(n, d->pci, reason, detail, sizeof(detail), &advice);
+	if (reason == REASON_NOT_RECORDED)
+		class = CLASS_WAITING;
+	a = add_change(p, class, reason, d->pci, d->pci->num_vfs, want);
+	if (!a)
+		return -ENOMEM;
+	a->detail = action_text(&p->texts, detail);
+	a->advice = advice;
+	return 0;
+}
+
+/* VKE advises against it: GPU jobs want all of a port. */
+static int hint_gpus(const struct node *n, struct plan *p)
+{
+	const char *gpu = "", *section = NULL;
+
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (pci_is_gpu(&n->pcis[i]))
+			gpu = n->pcis[i].address;
+	for (size_t i = p->n_devices; i > 0; i--)
+		if (p->devices[i - 1].config->mode == VF_MODE_SHARED_MULTI)
+			section = p->devices[i - 1].config->name;
+	if (!gpu[0] || !section)
+		return 0;
+
+	return plan_add_hint(p, REASON_GPU_SHARED_MULTI, "", "[Device %s], GPU %s", section, gpu);
+}
+
+int plan_vf(const struct config *c _unused_, const struct node *n, const struct memory *memory,
+	    struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		if (!p->devices[i].is_vf)
+			r = plan_pf(n, memory, p, &p->devices[i]);
+	return r < 0 ? r : hint_gpus(n, p);
+}
+
+/* ", before [Device a], [Device b] and 3 more, which match too" */
+static void format_later(const struct config *c, const struct node *n, const struct memory *memory,
+			 const struct pci *pf, const struct device_config *first, char *ret,
+			 size_t size)
+{
+	uint32_t n_later = 0;
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (size_t i = (size_t)(first - c->devices) + 1; i < c->n_devices; i++)
+		if (plan_is_match(c->devices[i].match, n, memory, pf) && ++n_later <= MAX_LATER)
+			used += (size_t)snprintf(ret + used, size - used, "%s[Device %s]",
+						 n_later == 1 ? ", before " : ", ",
+						 c->devices[i].name);
+	if (n_later > MAX_LATER)
+		used += (size_t)snprintf(ret + used, size - used, " and %" PRIu32 " more",
+					 n_later - MAX_LATER);
+	if (n_later > 0)
+		snprintf(ret + used, size - used, ", which %s too",
+			 n_later == 1 ? "matches" : "match");
+}
+
+static void explain_unmanaged(const struct pci *pf, const char *whose, char *ret, size_t size)
+{
+	if (pf->is_management)
+		snprintf(ret, size,
+			 "%sit manages NVSwitches (SW_MNG in its VPD), so no [Device NAME] section "
+			 "matches it",
+			 whose);
+	else if (pf->num_vfs > 0)
+		snprintf(ret, size,
+			 "%sno [Device NAME] section matches: its %" PRIu32
+			 " VFs are left as they are (a section with VirtualFunctions=exclusive "
+			 "would remove them)",
+			 whose, pf->num_vfs);
+	else
+		snprintf(ret, size, "%sno [Device NAME] section matches: it is not managed", whose);
+}
+
+int64_t plan_explain_vfs(const struct config *c, const struct node *n, const struct memory *memory,
+			 const struct pci *pci, char *ret, size_t size)
+{
+	const struct pci *pf = pci->physfn[0] ? node_pci(n, pci->physfn) : pci;
+	const struct device_config *dc = pf ? plan_section_of(c, n, memory, pf) : NULL;
+	char later[MAX_LATER * (sizeof(dc->name) + 12) + 64], whose[PCI_LEN + 16] = "";
+	uint32_t want;
+	size_t used;
+
+	ret[0] = '\0';
+	if (pf && pf != pci)
+		snprintf(whose, sizeof(whose), "its PF %s: ", pf->address);
+	if (pf && !dc)
+		explain_unmanaged(pf, whose, ret, size);
+	if (!dc)
+		return -1;
+
+	want = plan_wanted_vfs(dc, pf);
+	format_later(c, n, memory, pf, dc, later, sizeof(later));
+	snprintf(ret, size,
+		 "%s[Device %s] is the first section that matches%s: VirtualFunctions=%s", whose,
+		 dc->name, later, vf_mode_name(dc->mode));
+	used = strlen(ret);
+	if (want == UINT32_MAX && pf->num_vfs > 0)
+		snprintf(ret + used, size - used, ", its %" PRIu32 " VFs are left as they are",
+			 pf->num_vfs);
+	else if (want != UINT32_MAX && (want > 0 || pf->has_sriov))
+		snprintf(ret + used, size - used,
+			 ", %" PRIu32 " VFs asked for, %" PRIu32 " there, %" PRIu32 " possible",
+			 want, pf->num_vfs, pf->total_vfs);
+	return want == UINT32_MAX ? -1 : (int64_t)want;
+}
