@@ -1079,7 +1079,10 @@ int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec)
 			return r;
 		if (fstat(fd, &st) < 0)
 			return -errno;
-		if (fs_inode(fs, path, &inode) >= 0 && inode == st.st_ino)
+		r = fs_inode(fs, path, &inode);
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r >= 0 && inode == st.st_ino)
 			return TAKE_FD(fd);
 	}
 }

@@ -45,6 +45,7 @@ static int begin(json_t *groups, const json_t *reason)
 	json_t *group = json_copy((json_t *)reason);
 
 	if (json_array_append_new(groups, group) < 0 ||
+	    json_object_size(group) != json_object_size(reason) || /* json_copy() hides it */
 	    json_object_set_new(group, "details", json_array()) < 0)
 		return -ENOMEM;
 	return add_detail(group, reason);
