@@ -434,6 +434,7 @@ static void users_actions_and_hints_are_its_own(_unused_ void **state)
 	assert_silent(&m, 1, "0000:00:09.0");
 	assert_says(&m, 0, "Plan          nothing to do for it\n");
 	free(m.plan.actions);
+	action_texts_done(&m.plan.texts);
 	text_index_done(&m.plan.by_target);
 	free(m.plan.reasons);
 }

@@ -86,6 +86,7 @@ static void make(struct machine *m)
 static void clear(struct machine *m)
 {
 	free(m->plan.actions);
+	action_texts_done(&m->plan.texts);
 	text_index_done(&m->plan.by_target);
 	free(m->plan.reasons);
 	for (size_t i = 0; i < _OUTPUT_N; i++)
