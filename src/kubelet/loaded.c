@@ -102,7 +102,8 @@ int loaded_read(struct unit *u, const struct fs *fs, bool is_asking)
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) {
-		log_debug_errno(r, "%s: systemd does not tell of it, its files do", u->name);
+		log_line_errno(r == -ETIMEDOUT ? LOG_LEVEL_WARNING : LOG_LEVEL_DEBUG, r,
+			       "%s: systemd does not tell of it, its files do", u->name);
 		return 0;
 	}
 

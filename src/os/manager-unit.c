@@ -5,7 +5,8 @@
 #include "../base/fields.h"
 #include "helper.h"
 
-#define ASK_USEC (2 * USEC_PER_SEC) /* systemd may be busy; then the files tell */
+/* systemd may be busy, or the helper slow to start; kubelet-ensure has five in all. */
+#define ASK_USEC (4 * USEC_PER_SEC)
 
 static void words_free(struct manager_words *l)
 {
