@@ -10,7 +10,7 @@
 
 /*
  * The last state becomes that of a degraded node with @reason, and what it remembers is kept.
- * The journal is told each reason that a starting node kept to itself.
+ * Logs each reason of the new state: while a node is starting, its reasons are not logged.
  * Observes nothing, takes no lock, waits for nobody: a state that the pass writes between its
  * reading and its writing is lost until the next pass, which looks at everything again. Return: 0
  * or -errno.

@@ -20,8 +20,7 @@ static struct {
 /* Nobody declares what the linker makes of --wrap. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-/* Of rows[] in src/kubelet/decide-rules.c: what cannot be changed, and what a unit still waits for.
- */
+/* The reasons by which rows[] in src/kubelet/decide-rules.c refuses a change of a file. */
 static const enum reason refusals[] = {
 	REASON_KUBELET_FILE_REFUSED, REASON_KUBELET_FLAG_WINS,     REASON_KUBELET_UNCLEAR,
 	REASON_KUBELET_MANAGED,      REASON_KUBELET_VALUE_UNKNOWN, REASON_KUBELET_NO_FILE,
