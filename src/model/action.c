@@ -201,11 +201,6 @@ bool action_is_best_effort(const struct action *a)
 	       verb_is_output(a->verb);
 }
 
-bool action_is_impossible(const struct action *a)
-{
-	return a->class == CLASS_IMPOSSIBLE && !action_is_best_effort(a);
-}
-
 bool action_is_bad_bind(const struct action *a)
 {
 	if ((a->verb != VERB_BIND_DRIVER && a->verb != VERB_REBIND_DRIVER) || !a->is_done)

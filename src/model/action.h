@@ -133,9 +133,6 @@ bool action_is_same_step(const struct action *a, const struct action *b);
 /* May it fail without changing the state, and does nothing wait for it? nvidia_peermem, files of
  * [Output]. */
 bool action_is_best_effort(const struct action *a);
-/* It was asked for, and no wait or reboot will bring it: the node is degraded, check ends with 1.
- */
-bool action_is_impossible(const struct action *a);
 
 /* Takes away what a process may be using: looked at once more right before it is done. */
 bool action_is_destructive(const struct action *a);

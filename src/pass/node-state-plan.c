@@ -218,8 +218,6 @@ static enum node_state judge_changes(const struct plan *p)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 
-		if (action_is_impossible(a))
-			return NODE_DEGRADED;
 		if (!is_needed(a) || action_is_open(a))
 			continue;
 		if (a->class != CLASS_WAITING)

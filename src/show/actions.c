@@ -207,7 +207,8 @@ int output_impossible(const struct plan *p, char **ret)
 
 	*ret = NULL;
 	for (size_t i = p->n_actions; i-- > 0;)
-		if (action_is_impossible(&p->actions[i])) {
+		if (p->actions[i].class == CLASS_IMPOSSIBLE &&
+		    !action_is_best_effort(&p->actions[i])) {
 			first = &p->actions[i];
 			n++;
 		}
