@@ -403,7 +403,7 @@ static int run(size_t verb, struct command *cmd)
 	int r = cmd->root && !cmd->exec && may_be_archive ? unpack(cmd->root, &u) : 1;
 
 	if (r < 0) {
-		log_error_errno(r, "--root=%s: %s", cmd->root, u.problem);
+		log_error("--root=%s: %s", cmd->root, u.problem);
 		return streq(cmd->verb, "health") ? HEALTH_UNKNOWN
 						  : nccl_env_exit_code(r, cmd->is_export);
 	}

@@ -709,8 +709,11 @@ int command_health(const struct command *cmd)
 	int r;
 
 	r = fs_open_root(cmd->root, &fs);
-	if (r >= 0)
-		r = fs_read(&fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
+	if (r < 0) {
+		log_error_errno(r, "--root=%s", cmd->root ? cmd->root : "/");
+		return HEALTH_UNKNOWN;
+	}
+	r = fs_read(&fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
 	if (r >= 0)
 		r = fs_read_all(&fs, STATE_PATH, MAX_STATE_BYTES, false, &state, &size);
 	/* Without a state nothing is known, which has a line as well. */

@@ -45,7 +45,7 @@ static int extract(struct extraction *x, struct archive_entry *e)
 	if (!name || size > MAX_FILE)
 		return 0;
 	snprintf(path, sizeof(path), "%.100s/%s", x->u->folder, name);
-	sys = strstr(path, "/sys/");
+	sys = strstr(path + strlen(x->u->folder), "/sys/");
 	if (sys && (!x->u->root[0] || (size_t)(sys - path) < strlen(x->u->root)))
 		snprintf(x->u->root, sizeof(path), "%.*s", (int)(sys - path), path);
 	x->entry_set_perm(e, type == AE_IFDIR ? 0700 : 0600);
@@ -71,10 +71,13 @@ static int extract_all(struct extraction *x, const char *file)
 	}
 	if (r >= 0)
 		r = x->u->root[0] ? 0 : -ENOENT;
-	problem = r == -EINVAL   ? x->error_string(x->from)
-		  : r == -ENOENT ? "no folder in it has \"sys\""
-				 : "more than 250,000 entries or 1 GiB";
-	COPY(x->u->problem, problem ? problem : "");
+	problem =
+		r == -ENOENT ? "no folder in it has \"sys\"" : "more than 250,000 entries or 1 GiB";
+	COPY(x->u->problem, problem);
+	problem = x->error_string(x->from);
+	if (r == -EINVAL)
+		snprintf(x->u->problem, sizeof(x->u->problem),
+			 "neither a folder nor an archive that can be read (%s)", problem ?: "");
 	make_printable(x->u->problem);
 	return r;
 }
@@ -87,7 +90,8 @@ static int unpack_file(const char *file, struct unpacked *u)
 	int r = library ? 0 : -ELIBACC;
 
 	FUNCTIONS(AS_LOOKUP)
-	COPY(u->problem, r < 0 ? "install libarchive13, libarchive13t64 or libarchive" : "");
+	COPY(u->problem, r < 0 ? "install libarchive13, libarchive13t64 or libarchive"
+			       : "it cannot be unpacked");
 	if (r < 0 || here < 0)
 		return r < 0 ? r : -EBADF;
 	x->from = x->read_new();
@@ -131,8 +135,8 @@ int unpack(const char *file, struct unpacked *ret)
 	sigprocmask(SIG_BLOCK, &all, &ret->mask);
 	if (mkdtemp(ret->folder))
 		return unpack_file(file, ret);
-	COPY(ret->problem, ret->folder);
-	return -errno;
+	snprintf(ret->problem, sizeof(ret->problem), "%.90s: %s", ret->folder, strerror(errno));
+	return -EIO;
 }
 
 static int remove_one(const char *path, const struct stat *st _unused_, int type _unused_,
