@@ -111,28 +111,26 @@ static int halve(struct node *n, struct attempts *tried)
 static int time_round(struct os *d, const struct config *c, uint64_t ret[static 3])
 {
 	_cleanup_(attempts_done) struct attempts tried = {};
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(inspection_done) struct inspection in = {};
 	uint64_t begin = cpu_usec();
 	int r;
 
-	r = loop_plan(d, c, false, &n, &memory, &p);
+	r = loop_plan(d, c, &in);
 	if (r < 0)
 		return r;
 	ret[2] = cpu_usec() - begin;
 
 	begin = cpu_usec();
-	r = plan_node(c, &n, &memory);
+	r = plan_node(c, &in.node, &in.memory);
 	ret[0] = cpu_usec() - begin;
 	if (r >= 0)
-		r = halve(&n, &tried);
+		r = halve(&in.node, &tried);
 	if (r < 0)
 		return r;
 
-	memory.tried = &tried;
+	in.memory.tried = &tried;
 	begin = cpu_usec();
-	r = plan_half(c, &n, &memory);
+	r = plan_half(c, &in.node, &in.memory);
 	ret[1] = cpu_usec() - begin;
 	return r;
 }

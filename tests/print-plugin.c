@@ -28,9 +28,7 @@ static void print_exposed(const struct plan *p)
 int main(int argc, char **argv)
 {
 	_cleanup_(config_done) struct config c = {};
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(inspection_done) struct inspection in = {};
 	struct os d = {};
 	int r;
 
@@ -45,21 +43,21 @@ int main(int argc, char **argv)
 	for (enum output o = 0; o < _OUTPUT_N; o++)
 		COPY(c.output.paths[o], "/run/nobody/writes/this");
 	if (r >= 0)
-		r = loop_plan(&d, &c, false, &n, &memory, &p);
+		r = loop_plan(&d, &c, &in);
 	os_close(&d);
 	if (r < 0)
 		return EXIT_FAILURE;
 
 	if (streq(argv[3], "exposed"))
-		print_exposed(&p);
-	else if (streq(argv[3], "plugin") && p.plugin && p.lint.refusal == REASON_NONE)
-		fputs(p.plugin, stdout);
-	else if (streq(argv[3], "manifest") && p.manifest)
-		fputs(p.manifest, stdout);
-	else if (streq(argv[3], "rules") && p.rules)
-		fputs(p.rules, stdout);
+		print_exposed(&in.plan);
+	else if (streq(argv[3], "plugin") && in.plan.plugin && in.plan.lint.refusal == REASON_NONE)
+		fputs(in.plan.plugin, stdout);
+	else if (streq(argv[3], "manifest") && in.plan.manifest)
+		fputs(in.plan.manifest, stdout);
+	else if (streq(argv[3], "rules") && in.plan.rules)
+		fputs(in.plan.rules, stdout);
 	for (enum output o = 0; o < _OUTPUT_N; o++)
-		if (streq(argv[3], output_name(o)) && p.outputs[o].text)
-			fputs(p.outputs[o].text, stdout);
+		if (streq(argv[3], output_name(o)) && in.plan.outputs[o].text)
+			fputs(in.plan.outputs[o].text, stdout);
 	return EXIT_SUCCESS;
 }

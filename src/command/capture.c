@@ -9,6 +9,7 @@
 #include "../os/tar.h"
 #include "../pass/observe.h"
 #include "../qos/qos-observe.h"
+#include "session.h"
 #include "status.h"
 
 #include <fcntl.h>
@@ -155,9 +156,7 @@ int capture(struct os *d, const char *config_file, int fd)
 {
 	_cleanup_(recorder_done) struct recorder rec = {};
 	_cleanup_(config_done) struct config c = {};
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(inspection_done) struct inspection in = {};
 	_cleanup_(freep) char *answers = NULL;
 	struct fs_unread unread = {};
 	int r;
@@ -167,16 +166,16 @@ int capture(struct os *d, const char *config_file, int fd)
 	d->fs.userdata = &rec;
 	r = load_config(&d->fs, config_file, &c);
 	if (r >= 0)
-		r = loop_plan(d, &c, false, &n, &memory, &p);
+		r = loop_plan(d, &c, &in);
 	if (r >= 0)
-		r = answer_all(d, &n, &memory);
+		r = answer_all(d, &in.node, &in.memory);
 	d->fs.on_read = NULL;
 	if (r >= 0)
-		r = rec.error < 0 ? rec.error : snapshot_write(&n, &answers);
+		r = rec.error < 0 ? rec.error : snapshot_write(&in.node, &answers);
 	if (r >= 0)
 		r = write_archive(&rec, answers, fd);
 	if (r >= 0)
-		r = tell_left_out(d, &n);
+		r = tell_left_out(d, &in.node);
 	d->fs.unread = NULL;
 	return r;
 }
@@ -273,4 +272,27 @@ int capture_file(struct os *d, const char *config_file, const char *path)
 	if (r >= 0 && !S_ISREG(st.st_mode))
 		return write_in_place(d, config_file, path, S_ISLNK(st.st_mode));
 	return write_file(d, config_file, path);
+}
+
+int command_capture(const struct command *cmd)
+{
+	const char *path = cmd->argument ? cmd->argument : "rdma-provision-capture.tar";
+	const bool is_stdout = streq(path, "-");
+	struct os d = {};
+	int r;
+
+	r = session_open_root(cmd, &d);
+	if (r < 0)
+		return EXIT_FAILURE;
+	r = is_stdout ? capture(&d, cmd->config, STDOUT_FILENO)
+		      : capture_file(&d, cmd->config, path);
+	os_close(&d);
+	if (r < 0) {
+		log_error_errno(r, "%s", path);
+		return EXIT_FAILURE;
+	}
+
+	if (!is_stdout)
+		log_info("%s: use --root=%s with plan or status", path, path);
+	return r > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -19,6 +19,15 @@
 #include "../show/explain-plugin.h"
 #include "../show/explain.h"
 #include "../show/pod.h"
+#include "session.h"
+#include "status.h"
+
+struct check_request {
+	const char *file; /* NULL: the folders */
+	bool is_json;
+	bool is_ready; /* it is wrong when no device is usable now */
+	bool with_pod; /* a pod for this node instead of what the plugin would expose */
+};
 
 /* All that is wrong, as sentences: of the configuration, and last of the device plugin. */
 static int make_check_document(const struct config_errors *errors, const char *problem,
@@ -35,8 +44,8 @@ static int make_check_document(const struct config_errors *errors, const char *p
 }
 
 /* Plans what the device plugin would make of this node; @ret is NULL without a node. */
-static int look(struct os *d, const struct config *c, struct node *n, struct memory *memory,
-		struct plan *p, const struct plan **ret)
+static int look(struct os *d, const struct config *c, struct inspection *in,
+		const struct plan **ret)
 {
 	int r;
 
@@ -47,25 +56,23 @@ static int look(struct os *d, const struct config *c, struct node *n, struct mem
 				 "not known");
 		return 0;
 	}
-	r = loop_plan(d, c, false, n, memory, p);
+	r = loop_plan(d, c, in);
 	if (r >= 0)
-		*ret = p;
+		*ret = &in->plan;
 	return r;
 }
 
 int inspect_refuse(struct os *d, const struct config *c)
 {
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(inspection_done) struct inspection in = {};
 	_cleanup_(freep) char *problem = NULL;
 	const struct plan *seen = NULL;
 	int r;
 
 	if (c->plugin.type == PLUGIN_NONE)
 		return 0;
-	if (os_has_node(&d->fs) && loop_plan(d, c, false, &n, &memory, &p) >= 0)
-		seen = &p;
+	if (os_has_node(&d->fs) && loop_plan(d, c, &in) >= 0)
+		seen = &in.plan;
 	r = output_check_plugin(c, seen, &problem);
 	if (problem)
 		log_error("%s", problem);
@@ -131,13 +138,18 @@ static void warn_of_owners(const struct plan *p)
 				    reason_meaning(REASON_VF_BUSY), p->reasons[i].detail);
 }
 
-int inspect_check(struct os *d, const struct check_request *req, char **ret, char **ret_impossible)
+/*
+ * Is the configuration valid, and would the device plugin take what is written for it? Unknown keys
+ * are errors. @ret: the document of "check --json"; or, where problems are logged, what the plugin
+ * would expose on this node, if there is one, line by line, or a pod. Return: 0, -EINVAL when
+ * something is wrong, or another -errno without a text.
+ * @ret_impossible: as output_impossible(), to be said last; NULL as well where @ret has it
+ */
+static int check(struct os *d, const struct check_request *req, char **ret, char **ret_impossible)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config c = {};
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(inspection_done) struct inspection in = {};
 	_cleanup_(freep) char *problem = NULL;
 	const struct plan *seen = NULL;
 	char ignored[sizeof(c.ignored)] = "";
@@ -157,7 +169,7 @@ int inspect_check(struct os *d, const struct check_request *req, char **ret, cha
 
 	if (r >= 0) {
 		warn_of_names(&c);
-		r = look(d, &c, &n, &memory, &p, &seen);
+		r = look(d, &c, &in, &seen);
 		if (r >= 0)
 			r = output_check_plugin(&c, seen, &problem);
 		if (r >= 0 && seen && !problem && !req->with_pod)
@@ -166,9 +178,9 @@ int inspect_check(struct os *d, const struct check_request *req, char **ret, cha
 			r = output_check_exposed(&c, seen, &problem);
 		if (r < 0)
 			return r;
-		warn_of_owners(&p);
+		warn_of_owners(&in.plan);
 	}
-	r = print_check(req, &errors, problem, &c, &n, seen, ret);
+	r = print_check(req, &errors, problem, &c, &in.node, seen, ret);
 	if (r >= 0 && req->is_ready && !is_any_usable(seen)) {
 		log_error("No RDMA device that is handed out is usable now");
 		return -EINVAL;
@@ -236,44 +248,114 @@ static int look_closer(struct os *d, const struct pci *pci, struct node *n, stru
 	return 0;
 }
 
-int inspect_explain(struct os *d, const struct config *c, const char *name, bool is_json,
-		    char **ret)
+/*
+ * Why one device is or is not usable, by looking now: the document of "explain --json", or with
+ * @is_json false its picture. @name: a PCI address, netdev or RDMA device, or "kubelet" or
+ * "plugin", which mean these. Errors are logged. Return: 0, -ENODEV when nothing has that name, or
+ * another -errno.
+ */
+static int explain(struct os *d, const struct config *c, const char *name, bool is_json, char **ret)
 {
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(inspection_done) struct inspection in = {};
 	const struct pci *pci;
 	int r;
 
-	r = loop_plan(d, c, false, &n, &memory, &p);
+	r = loop_plan(d, c, &in);
 	if (r < 0)
 		return r;
 	if (streq(name, KUBELET_NAME))
-		return output_explain_kubelet(c, &n, is_json, ret);
+		return output_explain_kubelet(c, &in.node, is_json, ret);
 	if (streq(name, PLUGIN_NAME))
-		return explain_plugin(d, c, &n, &memory, &p, is_json, ret);
-	pci = output_explain_find(&n, &p, name);
+		return explain_plugin(d, c, &in.node, &in.memory, &in.plan, is_json, ret);
+	pci = output_explain_find(&in.node, &in.plan, name);
 	if (!pci)
-		return refuse_name(&n, name);
+		return refuse_name(&in.node, name);
 
-	r = look_closer(d, pci, &n, &memory);
+	r = look_closer(d, pci, &in.node, &in.memory);
 	if (r >= 0)
-		r = output_explain(c, &n, &memory, &p, pci, is_json, ret);
+		r = output_explain(c, &in.node, &in.memory, &in.plan, pci, is_json, ret);
 	return r < 0 ? log_error_errno(r, "%s", name) : 0;
 }
 
-int inspect_manifest(struct os *d, const struct config *c, char **ret)
+/*
+ * The Kubernetes objects that a DRA driver needs for the devices of this node: plugin/dra-output.h.
+ * Errors are logged. Return: 0, or -errno.
+ */
+static int make_manifest(struct os *d, const struct config *c, char **ret)
 {
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(inspection_done) struct inspection in = {};
 	int r;
 
-	r = loop_plan(d, c, false, &n, &memory, &p);
+	r = loop_plan(d, c, &in);
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be looked at");
-	r = output_dra(c, &n, &p, ret);
+	r = output_dra(c, &in.node, &in.plan, ret);
 	if (r == -ENODATA)
 		log_error("There is no usable device on this node that a driver could hand out");
 	return r;
+}
+
+int command_explain(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	_cleanup_(freep) char *text = NULL;
+
+	if (!cmd->argument) {
+		log_error("explain takes a PCI address, netdev or RDMA device, as \"status\" shows "
+			  "them, \"kubelet\" or \"plugin\"");
+		return EXIT_FAILURE;
+	}
+	if (session_open(cmd, &s) < 0 ||
+	    explain(&s.os, &s.config, cmd->argument, cmd->is_json, &text) < 0)
+		return EXIT_FAILURE;
+	status_tell_denied(&s.denied);
+	return session_show(text, cmd->is_json);
+}
+
+int command_manifest(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	_cleanup_(freep) char *text = NULL;
+
+	if (!cmd->argument || !streq(cmd->argument, "dra")) {
+		log_error("manifest takes \"dra\"");
+		return EXIT_FAILURE;
+	}
+	if (session_open(cmd, &s) < 0 || s.config.is_invalid ||
+	    make_manifest(&s.os, &s.config, &text) < 0)
+		return EXIT_FAILURE;
+	status_tell_denied(&s.denied);
+	return session_print(text);
+}
+
+int command_check(const struct command *cmd)
+{
+	const struct check_request req = {
+		.file = cmd->argument ? cmd->argument : cmd->config,
+		.is_json = cmd->is_json,
+		.is_ready = cmd->is_ready,
+		.with_pod = cmd->with_pod,
+	};
+	_cleanup_(freep) char *text = NULL, *impossible = NULL;
+	struct os d = {};
+	int r;
+
+	if (cmd->is_json && cmd->with_pod) {
+		log_error("--pod prints YAML: take it without --json");
+		return EXIT_FAILURE;
+	}
+	r = session_open_root(cmd, &d);
+	if (r < 0)
+		return EXIT_FAILURE;
+
+	r = check(&d, &req, &text, &impossible);
+	os_close(&d);
+	if (r >= 0 && !cmd->is_json && !cmd->with_pod &&
+	    session_print("The configuration is valid.\n") != EXIT_SUCCESS)
+		return EXIT_FAILURE;
+	if (text && session_show(text, cmd->is_json || cmd->with_pod) != EXIT_SUCCESS)
+		return EXIT_FAILURE;
+	if (impossible)
+		log_error("%s", impossible);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

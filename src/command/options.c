@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "../base/log.h"
+#include "../config/load.h"
 #include "../device/pci-observe.h"
 #include "../driver/option-plan.h"
 #include "../model/memory.h"
@@ -13,6 +14,7 @@
 #include "../pass/live.h"
 #include "../pass/loop.h"
 #include "../step/steps.h"
+#include "session.h"
 
 struct options {
 	struct os *os;
@@ -328,4 +330,29 @@ int early(struct os *d, const struct config *c)
 				     { MODPROBE_LAST_PATH, is_over ? text : NULL, NULL } } });
 	tell_loaded(&d->fs, &w);
 	return r_mode < 0 ? r_mode : MIN(r, 0);
+}
+
+int command_early(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+
+	int r = session_open_os(cmd, &s);
+
+	if (r >= 0)
+		r = load_valid(&s.os.fs, cmd->config, &s.config);
+	if (r == -EINVAL)
+		return EXIT_SUCCESS; /* the service tells of it */
+	return r < 0 || early(&s.os, &s.config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int command_bake(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	int r;
+
+	r = session_open(cmd, &s);
+	if (r < 0 || (s.config.is_invalid && !cmd->is_undo))
+		return EXIT_FAILURE;
+	return (cmd->is_undo ? bake_undo(&s.os) : bake(&s.os, &s.config)) < 0 ? EXIT_FAILURE
+									      : EXIT_SUCCESS;
 }

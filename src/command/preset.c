@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preset.h"
 
+#include "../base/document.h"
 #include "../base/log.h"
 #include "../config/config-errors.h"
 #include "../config/config-files.h"
+#include "../config/load.h"
+#include "../metadata/metadata-ask.h"
 #include "../model/paths.h"
+#include "../pass/loop.h"
+#include "session.h"
+
+#define TYPE_USEC (12 * USEC_PER_SEC) /* the helper ends after 10 s */
 
 void preset_done(struct preset *p)
 {
@@ -35,7 +42,8 @@ static bool is_own_target(const char *target)
 	return name && !strchr(name, '/') && has_suffix(name);
 }
 
-int preset_names(const struct fs *fs, struct fs_names *ret)
+/* Lists the presets, in order of their names. */
+static int list_presets(const struct fs *fs, struct fs_names *ret)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	size_t kept = 0;
@@ -60,7 +68,11 @@ int preset_names(const struct fs *fs, struct fs_names *ret)
 	return 0;
 }
 
-int preset_describe(const struct fs *fs, const char *name, char *ret, size_t size)
+/*
+ * "nodes of ...": the first sentence of a preset's file, behind its name. Return: 0, also for a
+ * file without one, then @ret is ""; or -errno.
+ */
+static int describe(const struct fs *fs, const char *name, char *ret, size_t size)
 {
 	_cleanup_(freep) char *text = NULL;
 	char *rest = NULL;
@@ -87,7 +99,8 @@ int preset_describe(const struct fs *fs, const char *name, char *ret, size_t siz
 	return 0;
 }
 
-bool preset_is_linked(const struct fs *fs, const char *name)
+/* Is this preset linked? The link may be absolute or relative. */
+static bool is_linked(const struct fs *fs, const char *name)
 {
 	char target[PATH_MAX];
 	const char *file;
@@ -196,4 +209,101 @@ int preset_put(const struct fs *fs, const struct preset *p, bool is_back)
 		return fs_replace_link(fs, PRESET_PATH, target);
 	r = fs_remove(fs, PRESET_PATH);
 	return r < 0 ? r : 1;
+}
+
+int preset_choose(struct os *d, struct preset_choice *ret, const char **ret_name)
+{
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(inspection_done) struct inspection in = {};
+	char type[METADATA_TYPE_LEN] = "";
+	int r;
+
+	if (!os_has_node(&d->fs)) {
+		log_error("--preset=auto: there is no node here to choose for");
+		return -ENODEV;
+	}
+	r = load_config(&d->fs, NULL, &c);
+	if (r >= 0)
+		r = loop_plan(d, &c, &in);
+	if (r < 0)
+		return log_error_errno(r, "--preset=auto: the node cannot be looked at");
+	plan_preset(&in.node, "", ret);
+	if (ret->wants_type && d->fs.is_live) {
+		r = metadata_ask_type("/" METADATA_SOCKET_PATH, TYPE_USEC, type);
+		if (r == -EAGAIN)
+			log_notice("--preset=auto: no metadata service answers");
+		else if (r < 0)
+			log_warning_errno(r, "--preset=auto: the metadata service cannot be asked "
+					     "(rdma-provision-metadata.socket)");
+		plan_preset(&in.node, type, ret);
+	}
+	if (!*ret->name) {
+		log_error("--preset=auto: %s: name one of those that \"rdma-provision presets\" "
+			  "lists",
+			  ret->why);
+		return -ENODATA;
+	}
+	log_notice("--preset=auto: %s, for %s", ret->name, ret->why);
+	*ret_name = ret->name;
+	return 0;
+}
+
+static json_t *make_presets(const struct fs *fs, const struct fs_names *names)
+{
+	json_auto_t *list = json_array();
+	for (size_t i = 0; i < names->n_names; i++) {
+		const char *name = names->names[i];
+		char text[1024];
+		int r;
+
+		r = describe(fs, name, text, sizeof(text));
+		if (r == -ENOMEM)
+			return NULL;
+		if (r < 0) {
+			log_warning_errno(r, "/" PRESET_FOLDER "/%s.conf: cannot be described",
+					  name);
+			*text = '\0';
+		}
+		if (json_array_append_new(list,
+					  json_pack("{s:o, s:o, s:b}", "name", document_text(name),
+						    "description", document_text(text), "linked",
+						    is_linked(fs, name))) < 0)
+			return NULL;
+	}
+	return json_pack("{s:O}", "presets", list);
+}
+
+static int print_presets(const struct command *cmd, const json_t *presets)
+{
+	_cleanup_(freep) char *text = NULL;
+	const json_t *p;
+	size_t i;
+
+	if (cmd->is_json)
+		return document_print(presets, &text) < 0 ? EXIT_FAILURE : session_print(text);
+	if (json_array_size(json_object_get(presets, "presets")) == 0)
+		log_info("There are no presets in /" PRESET_FOLDER);
+	json_array_foreach(json_object_get(presets, "presets"), i, p)
+		printf("%c %-17s %s\n", json_is_true(json_object_get(p, "linked")) ? '*' : ' ',
+		       json_string_value(json_object_get(p, "name")),
+		       json_string_value(json_object_get(p, "description")));
+	return session_print("");
+}
+
+int command_presets(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	json_auto_t *presets = NULL;
+	int r;
+
+	if (session_open_os(cmd, &s) < 0)
+		return EXIT_FAILURE;
+	r = list_presets(&s.os.fs, &names);
+	if (r < 0) {
+		log_error_errno(r, "/" PRESET_FOLDER);
+		return EXIT_FAILURE;
+	}
+	presets = make_presets(&s.os.fs, &names);
+	return presets ? print_presets(cmd, presets) : EXIT_FAILURE;
 }

@@ -8,7 +8,8 @@
  */
 #pragma once
 
-#include "../os/fs.h"
+#include "../os/os.h"
+#include "preset-plan.h"
 
 #include <limits.h>
 
@@ -32,17 +33,9 @@ int preset_find(const struct fs *fs, const char *name, struct preset *ret);
 /* Makes or removes a link that is new; @is_back: as it was when it was found. 0, 1 or -errno. */
 int preset_put(const struct fs *fs, const struct preset *p, bool is_back);
 
-/*
- * "nodes of ...": the first sentence of a preset's file, behind its name. Return: 0, also for a
- * file without one, then @ret is ""; or -errno.
- */
-int preset_describe(const struct fs *fs, const char *name, char *ret, size_t size);
-
-/* Is this preset linked? The link may be absolute or relative. */
-bool preset_is_linked(const struct fs *fs, const char *name);
-
-/* Lists the presets, in order of their names. Release with fs_names_done(). 0 or -errno. */
-int preset_names(const struct fs *fs, struct fs_names *ret);
+/* Chooses the preset of --preset=auto for this node; @ret_name is in @ret. Return: 0 or -errno,
+ * which is logged. */
+int preset_choose(struct os *d, struct preset_choice *ret, const char **ret_name);
 
 /* Logs the names of the presets: "--preset= takes one of ack-erdma, ...". */
 void preset_list(const struct fs *fs, const char *begin);

@@ -6,8 +6,10 @@
 #include "../model/memory.h"
 #include "../model/paths.h"
 #include "../os/memory-file.h"
+#include "../pass/live.h"
 #include "../pass/loop.h"
 #include "../route/revert-plan.h"
+#include "session.h"
 
 static int make_plan(const struct pass *pass, const struct node *n, const struct memory *memory,
 		     struct plan *ret)
@@ -79,4 +81,22 @@ int revert(const struct world *w, bool with_vfs)
 		r = forget(fs);
 	r_state = write_state(w);
 	return r < 0 ? r : MIN(r_state, 0);
+}
+
+int command_revert(const struct command *cmd)
+{
+	struct os d = {};
+	struct world w;
+	int r;
+
+	r = session_open_root(cmd, &d);
+	if (r < 0)
+		return EXIT_FAILURE;
+
+	/* A tree that is no running system has only files to take back. Each part is taken back
+	 * whatever became of the other. */
+	w = live_world(&d);
+	r = d.fs.is_live ? revert(&w, cmd->with_vfs) : 0;
+	os_close(&d);
+	return session_become_kubelet(cmd, r < 0);
 }

@@ -10,6 +10,8 @@
 #include "../pass/loop.h"
 #include "../service/wait.h"
 #include "../show/state.h"
+#include "../show/tree.h"
+#include "session.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -19,6 +21,12 @@
 #define ASK_MANAGER_USEC (2 * USEC_PER_SEC)
 #define CLEAR            "\033[H\033[2J"
 #define CHUNK            4096 /* PIPE_BUF: what a pipe that is writable takes without waiting */
+
+struct status_request {
+	const char *config; /* the file of --config, or NULL */
+	bool is_json;
+	enum tree_view view; /* without is_json */
+};
 
 /* Asks systemd for the state of the service; "" when it cannot be asked. */
 static void ask_unit(char *ret, size_t size)
@@ -108,7 +116,11 @@ int status_add_config_changed(const struct fs *fs, char **state)
 	return output_add_config_changed(r < 0 ? NULL : c.hash, state);
 }
 
-int status_show(struct os *d, const struct status_request *req, enum node_state *ret)
+/*
+ * Prints the node. Problems are logged.
+ * Return: 0 with the state in @ret, or -errno.
+ */
+static int show_once(struct os *d, const struct status_request *req, enum node_state *ret)
 {
 	_cleanup_(freep) char *state = NULL, *tree = NULL;
 	enum node_state now;
@@ -306,7 +318,20 @@ static int open_signals(void)
 	return fd < 0 ? -errno : fd;
 }
 
-int status_follow(const struct fs *fs, const struct status_request *req, enum node_state *ret)
+/*
+ * Prints the node, and again whenever that changes
+ * @fs:      of the running system
+ * @req:     with is_json one document a line
+ * @ret:     the last state that was seen; NODE_STARTING when there was none
+ *
+ * By inotify, nothing is polled. On a terminal the picture is drawn in place, also after its size
+ * changed; elsewhere a new one follows an empty line, and only when it is another. A state file
+ * that is not there is waited for. Ends by SIGINT and SIGTERM, and when the reader is gone, also
+ * while nothing changes.
+ *
+ * Return: 0 or -errno.
+ */
+static int follow(const struct fs *fs, const struct status_request *req, enum node_state *ret)
 {
 	_cleanup_(follow_done) struct follow f = { .fs = fs,
 						   .inotify = wait_open(),
@@ -341,4 +366,29 @@ void status_tell_denied(const struct fs_unread *denied)
 				      denied->paths[i]);
 	log_info("Not all can be seen by this user: no permission for %s%s; root sees the rest.",
 		 text, denied->n > ELEMENTSOF(denied->paths) ? " and others" : "");
+}
+
+int command_status(const struct command *cmd)
+{
+	const struct status_request req = { cmd->config, cmd->is_json,
+					    cmd->is_problems   ? TREE_PROBLEMS
+					    : cmd->is_topology ? TREE_TOPOLOGY
+							       : TREE_ALL };
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	enum node_state state = NODE_STARTING;
+	int r;
+
+	if (cmd->is_follow && cmd->root) {
+		log_error("--follow is for the running system: nothing changes below --root");
+		return EXIT_FAILURE;
+	}
+	if (session_open_os(cmd, &s) < 0)
+		return EXIT_FAILURE;
+
+	if (cmd->is_follow)
+		r = follow(&s.os.fs, &req, &state);
+	else
+		r = show_once(&s.os, &req, &state);
+	status_tell_denied(&s.denied);
+	return r < 0 ? EXIT_FAILURE : session_exit_code(state);
 }

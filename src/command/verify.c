@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "verify.h"
-
+/*
+ * Verify: the checks that the vendors' pages make users do by hand, each with what was expected and
+ * the command that checks the same between two nodes.
+ *
+ * It changes nothing, opens no port and sends nothing.
+ */
 #include "../base/document.h"
+#include "../base/log.h"
 #include "../model/ip.h"
 #include "../nccl/nccl-output.h"
 #include "../pass/loop.h"
@@ -9,6 +14,8 @@
 #include "../plugin/plugin-output.h"
 #include "../show/check.h"
 #include "../show/sheet.h"
+#include "session.h"
+#include "status.h"
 
 enum result {
 	PASS,
@@ -377,22 +384,21 @@ static int print_text(const struct verify *v, char **ret)
 	return sheet_close(&s, ret);
 }
 
-int verify(struct os *d, const struct config *c, bool is_json, char **ret)
+/* @ret: the lines, or with @is_json the document. Return: 1 when a check failed, 0, or -errno. */
+static int verify(struct os *d, const struct config *c, bool is_json, char **ret)
 {
 	static int (*const all[])(struct verify *) = {
 		check_devices, check_smc, check_nccl, check_sockets, check_allocatable,
 	};
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
-	struct verify v = { .os = d, .config = c, .node = &n, .plan = &p };
+	_cleanup_(inspection_done) struct inspection in = {};
+	struct verify v = { .os = d, .config = c, .node = &in.node, .plan = &in.plan };
 	json_auto_t *list = json_array(), *document = NULL;
 	int r;
 
 	if (!list)
 		return -ENOMEM;
 	v.checks = list;
-	r = loop_plan(d, c, false, &n, &memory, &p);
+	r = loop_plan(d, c, &in);
 	for (size_t i = 0; i < ELEMENTSOF(all) && r >= 0; i++)
 		r = all[i](&v);
 	if (r >= 0 && is_json) {
@@ -401,4 +407,23 @@ int verify(struct os *d, const struct config *c, bool is_json, char **ret)
 	} else if (r >= 0)
 		r = print_text(&v, ret);
 	return r < 0 ? r : v.n[FAIL] > 0;
+}
+
+int command_verify(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	if (session_open(cmd, &s) < 0 || (cmd->config && s.config.is_invalid))
+		return EXIT_FAILURE;
+	r = verify(&s.os, &s.config, cmd->is_json, &text);
+	if (r < 0) {
+		log_error_errno(r, "The node cannot be looked at");
+		return EXIT_FAILURE;
+	}
+	status_tell_denied(&s.denied);
+	return session_show(text, cmd->is_json) != EXIT_SUCCESS || r > 0 || s.config.is_invalid
+		       ? EXIT_FAILURE
+		       : EXIT_SUCCESS;
 }

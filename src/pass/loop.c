@@ -203,42 +203,40 @@ static int settle_memory(struct progress *pr, struct node *n, struct memory *mem
 	return r;
 }
 
-static int look_and_plan(struct progress *pr, struct node *ret_node, struct memory *ret_memory,
-			 struct plan *ret)
+void inspection_done(struct inspection *in)
 {
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
+	plan_done(&in->plan);
+	node_done(&in->node);
+	memory_done(&in->memory);
+}
+
+static int look_and_plan(struct progress *pr, struct inspection *ret)
+{
+	_cleanup_(inspection_done) struct inspection in = {};
 	const struct world *w = pr->world;
 	int r;
 
-	r = w->look(w->userdata, pr->pass->config, &pr->tried, &n, &memory);
+	r = w->look(w->userdata, pr->pass->config, &pr->tried, &in.node, &in.memory);
 	if (r >= 0)
-		r = settle_memory(pr, &n, &memory);
+		r = settle_memory(pr, &in.node, &in.memory);
 	if (r >= 0)
-		r = ask_and_plan(pr, &n, &memory, &p);
-	if (r >= 0 && p.texts.is_short)
+		r = ask_and_plan(pr, &in.node, &in.memory, &in.plan);
+	if (r >= 0 && in.plan.texts.is_short)
 		r = -ENOMEM;
-	if (r < 0)
-		return r;
-
-	/* The plan points into the arrays of the two, which keep their place. */
-	*ret_node = TAKE_STRUCT(n);
-	*ret_memory = TAKE_STRUCT(memory);
-	*ret = TAKE_STRUCT(p);
-	return 0;
+	if (r >= 0)
+		*ret = TAKE_STRUCT(in); /* the plan points into arrays, which keep their place */
+	return MIN(r, 0);
 }
 
-int loop_plan(struct os *d, const struct config *c, bool is_wait_over, struct node *ret_node,
-	      struct memory *ret_memory, struct plan *ret)
+int loop_plan(struct os *d, const struct config *c, struct inspection *ret)
 {
 	const struct world w = live_world(d);
 	const struct pass pass = { .config = c };
-	struct progress pr = { .world = &w, .pass = &pass, .is_wait_over = is_wait_over };
-	int r = look_and_plan(&pr, ret_node, ret_memory, ret);
+	struct progress pr = { .world = &w, .pass = &pass };
+	int r = look_and_plan(&pr, ret);
 
 	if (r >= 0)
-		ret_memory->tried = NULL;
+		ret->memory.tried = NULL;
 	return r;
 }
 
@@ -341,19 +339,17 @@ static const struct action *find_again(const struct plan *p, const struct action
  */
 static int recheck(void *userdata, const struct action *a, char *words, size_t size)
 {
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(inspection_done) struct inspection in = {};
 	const struct action *now;
 	int r;
 
-	r = look_and_plan(userdata, &n, &memory, &p);
+	r = look_and_plan(userdata, &in);
 	if (r < 0) {
 		snprintf(words, size, "the node could not be looked at again right before");
 		return r;
 	}
 
-	now = find_again(&p, a);
+	now = find_again(&in.plan, a);
 	if (now && action_is_open(now) && action_is_same_step(now, a))
 		return 0;
 	if (now && now->class != CLASS_CHANGE)
@@ -457,8 +453,7 @@ static int write_state(const struct fs *fs, const struct config *c, const struct
 }
 
 /* Looks at the node and plans. The first look of a pass recalls failures of earlier passes. */
-static int look_again(struct progress *pr, bool is_first, struct node *n, struct memory *memory,
-		      struct plan *p)
+static int look_again(struct progress *pr, bool is_first, struct inspection *in)
 {
 	const struct pass *pass = pr->pass;
 	int r;
@@ -466,22 +461,22 @@ static int look_again(struct progress *pr, bool is_first, struct node *n, struct
 	pr->is_wait_over = pass->is_wait_over ||
 			   (pass->wait_end_usec > 0 && now(pr->world) >= pass->wait_end_usec);
 	pr->is_recalling = is_first && !pass->is_retry;
-	r = look_and_plan(pr, n, memory, p);
+	r = look_and_plan(pr, in);
 	if (r < 0 || pass->make_plan)
 		return r;
-	r = note_losses(pr, n, memory, p);
+	r = note_losses(pr, &in->node, &in->memory, &in->plan);
 	if (r < 0)
 		return r;
 	if (is_first && pass->on_looked)
-		pass->on_looked(pass->userdata, p->is_whole);
+		pass->on_looked(pass->userdata, in->plan.is_whole);
 	if (is_first)
-		r = boot_notes_open(n, memory, &pr->notes);
+		r = boot_notes_open(&in->node, &in->memory, &pr->notes);
 	if (r < 0)
 		return r;
-	if (!pass->is_service || !memory->is_held)
+	if (!pass->is_service || !in->memory.is_held)
 		return 0;
-	p->state = NODE_DEGRADED; /* nothing that is missing will be made */
-	return plan_add_hint(p, REASON_HELD, "", NULL);
+	in->plan.state = NODE_DEGRADED; /* nothing that is missing will be made */
+	return plan_add_hint(&in->plan, REASON_HELD, "", NULL);
 }
 
 /* Logs what is left of make_plan(). Return: 0, or -errno of what failed or was not to be tried. */
@@ -555,27 +550,25 @@ static uint64_t wait_until(const struct progress *pr)
  * -errno. */
 static int run_round(struct progress *pr, struct apply *ap, uint32_t round, struct pass_result *ret)
 {
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(inspection_done) struct inspection in = {};
 	const struct pass *pass = pr->pass;
 	const struct world *w = pr->world;
 	const uint64_t begun_usec = now(w);
 	int r;
 
-	r = look_again(pr, round == 0, &n, &memory, &p);
+	r = look_again(pr, round == 0, &in);
 	if (r < 0)
 		return r;
-	pr->node = &n;
+	pr->node = &in.node;
 	ap->grace_usec = now(w) - begun_usec;
 	ap->is_stale = false;
-	if (plan_has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
-	    !(pass->is_service && memory.is_held)) {
+	if (plan_has_open_changes(&in.plan) && round < MAX_ROUNDS + in.node.n_pcis &&
+	    !(pass->is_service && in.memory.is_held)) {
 		/* The state of an old configuration must not be taken for this one's. */
-		if (!pass->make_plan && !streq(memory.last_hash, pass->config->hash))
-			r = write_state(&w->os->fs, pass->config, &n, &memory, &p);
+		if (!pass->make_plan && !streq(in.memory.last_hash, pass->config->hash))
+			r = write_state(&w->os->fs, pass->config, &in.node, &in.memory, &in.plan);
 		if (r >= 0)
-			r = apply_some(ap, &n, &memory, &p);
+			r = apply_some(ap, &in.node, &in.memory, &in.plan);
 	}
 	ret->n_changes += MAX(r, 0);
 	if (r >= 0 && pr->is_out_of_memory) /* what is not remembered would be tried for ever */
@@ -583,13 +576,13 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	if (r != 0 || ap->is_stale)
 		return MIN(r, 0);
 	if (!apply_is_busy(ap)) {
-		r = conclude(pr, &n, &memory, &p, ret);
+		r = conclude(pr, &in.node, &in.memory, &in.plan, ret);
 		return r < 0 ? r : 1;
 	}
 	if (pass->on_wait_for)
 		pass->on_wait_for(pass->userdata, apply_oldest(ap));
-	r = write_meanwhile(pr, ap, &n, &memory, &p);
-	apply_wait(ap, &n, wait_until(pr));
+	r = write_meanwhile(pr, ap, &in.node, &in.memory, &in.plan);
+	apply_wait(ap, &in.node, wait_until(pr));
 	return MIN(r, 0);
 }
 
@@ -638,27 +631,24 @@ int loop_pass(const struct world *w, const struct pass *pass, struct pass_result
 
 int loop_clear(const struct world *w, const struct config *c, const char *pci)
 {
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(inspection_done) struct inspection in = {};
 	_cleanup_(closep) int lock = loop_lock(&w->os->fs, NULL);
 	const struct pass pass = { .config = c, .is_service = true };
 	_cleanup_(progress_done) struct progress pr = { .world = w, .pass = &pass, .clear = pci };
-	int r = lock < 0 ? lock : look_again(&pr, true, &n, &memory, &p);
+	int r = lock < 0 ? lock : look_again(&pr, true, &in);
 
-	if (r >= 0 && !streq(memory.last_hash, c->hash))
+	if (r >= 0 && !streq(in.memory.last_hash, c->hash))
 		r = -ESTALE;
 	if (r < 0)
 		return r;
-	p.state = memory.last_state; /* what there is to be done is for the next pass to judge */
-	return write_state(&w->os->fs, c, &n, &memory, &p);
+	in.plan.state =
+		in.memory.last_state; /* what there is to be done is for the next pass to judge */
+	return write_state(&w->os->fs, c, &in.node, &in.memory, &in.plan);
 }
 
 int loop_state(struct os *d, const struct config *c, char **ret)
 {
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(inspection_done) struct inspection in = {};
 	const struct world w = live_world(d);
 	const struct pass pass = { .config = c };
 	/* Failures of earlier passes are reported as a pass reports them. */
@@ -667,8 +657,8 @@ int loop_state(struct os *d, const struct config *c, char **ret)
 							.is_recalling = true };
 	int r;
 
-	r = look_and_plan(&pr, &n, &memory, &p);
+	r = look_and_plan(&pr, &in);
 	if (r >= 0)
-		r = loop_add_config_changed(c, &memory, &p);
-	return r < 0 ? r : output_state(c, &n, &memory, &p, ret);
+		r = loop_add_config_changed(c, &in.memory, &in.plan);
+	return r < 0 ? r : output_state(c, &in.node, &in.memory, &in.plan, ret);
 }

@@ -63,9 +63,16 @@ struct pass_result {
 /* The hint configuration-changed, where state.json is of another configuration than @c. */
 int loop_add_config_changed(const struct config *c, const struct memory *memory, struct plan *p);
 
-/* Observes and plans, changing nothing; release both. Libibverbs is tried where that is due. */
-int loop_plan(struct os *d, const struct config *c, bool is_wait_over, struct node *ret_node,
-	      struct memory *memory, struct plan *ret);
+struct inspection {
+	struct node node;
+	struct memory memory;
+	struct plan plan;
+};
+
+void inspection_done(struct inspection *in);
+
+/* Observes and plans, changing nothing. Libibverbs is tried where that is due. */
+int loop_plan(struct os *d, const struct config *c, struct inspection *ret);
 
 /*
  * The lock of a pass, waited for; closing the descriptor releases it. Held by this process alone: a

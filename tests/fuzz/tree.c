@@ -236,29 +236,27 @@ static void list_all(const struct config *c, const struct node *n, const struct 
 static char *look(const char *root)
 {
 	_cleanup_(config_done) struct config c = {};
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
 	_cleanup_(memory_done) struct memory again = {};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(inspection_done) struct inspection in = {};
 	struct os d = {};
 	char *state = NULL, *tree = NULL;
 	int r;
 
 	require(os_open(root, &d) == 0);
 	require(load_config(&d.fs, NULL, &c) == 0);
-	r = loop_plan(&d, &c, false, &n, &memory, &p);
+	r = loop_plan(&d, &c, &in);
 	os_close(&d);
 	require(r != -ENOMEM);
 	if (r < 0)
 		return NULL;
 
-	require(output_state(&c, &n, &memory, &p, &state) == 0);
-	require(take_next(&c, &n, &memory, &p, n.boot_id, &again) == 0);
+	require(output_state(&c, &in.node, &in.memory, &in.plan, &state) == 0);
+	require(take_next(&c, &in.node, &in.memory, &in.plan, in.node.boot_id, &again) == 0);
 	require(output_tree(state, TREE_ALL, &(struct screen){ .width = 100 }, &tree) == 0);
 	require_plain(tree);
 	free(tree);
-	list_all(&c, &n, &memory, &p);
-	explain_all(&c, &n, &memory, &p);
+	list_all(&c, &in.node, &in.memory, &in.plan);
+	explain_all(&c, &in.node, &in.memory, &in.plan);
 	return state;
 }
 
