@@ -29,6 +29,7 @@ enum {
 	TAKES_CHECK = 1 << 11,
 	TAKES_NPD = 1 << 12,
 	NEEDS_ROOT = 1 << 13,                 /* but below --root= */
+	TAKES_LINES = TAKES_JSON | 1 << 15,   /* a JSON object for each line of the log */
 	TAKES_ARCHIVE = TAKES_ROOT | 1 << 14, /* only looks, so an archive may be the root */
 };
 
@@ -125,26 +126,29 @@ static const struct {
 	  "Exit code: 0, or 1 when it cannot be done.\n" },
 	{ "revert", "",
 	  "undo routes, rules, addresses, settings and kubelet values; needs no configuration",
-	  command_revert, NEEDS_ROOT | TAKES_ROOT | TAKES_VFS,
+	  command_revert, NEEDS_ROOT | TAKES_ROOT | TAKES_VFS | TAKES_LINES,
 	  "Settings that other programs changed since then are kept. A running service then\n"
 	  "changes nothing until its next start or reload, or \"apply\".\n"
+	  "With --json it prints each line as {\"priority\": ..., \"text\": ...}.\n"
 	  "Exit code: 0 everything is undone, 1 not.\n" },
 	{ "Images" },
 	{ "bake", "", "write the module options into modprobe.d of an image", command_bake,
-	  NEEDS_ROOT | TAKES_ROOT | TAKES_CONFIG | TAKES_UNDO,
+	  NEEDS_ROOT | TAKES_ROOT | TAKES_CONFIG | TAKES_UNDO | TAKES_LINES,
 	  "Prints lines that contradict them, and the commands that rebuild an initramfs.\n"
+	  "With --json it prints each line as {\"priority\": ..., \"text\": ...}.\n"
 	  "Exit code: 0, or 1 when the file cannot be written.\n" },
 	{ "capture", "[FILE]", "write the facts that every stage reads to a tar archive",
-	  command_capture, TAKES_ARCHIVE | TAKES_CONFIG,
+	  command_capture, TAKES_ARCHIVE | TAKES_CONFIG | TAKES_LINES,
 	  "FILE defaults to rdma-provision-capture.tar; \"-\" is standard output. --root\n"
-	  "accepts it.\n"
+	  "accepts it. With --json it prints each line as\n"
+	  "{\"priority\": ..., \"text\": ...}.\n"
 	  "Exit code: 0; 1 error, or the archive lacks what is named: it could not be read.\n" },
 	{ "Kubernetes and jobs" },
 	{ "manifest", "dra", "print the Kubernetes objects for a DRA driver on nodes like this one",
-	  command_manifest, TAKES_ARCHIVE | TAKES_CONFIG,
+	  command_manifest, TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON,
 	  "A DeviceClass with the extended resource name, a ResourceClaimTemplate, and for\n"
 	  "dra-driver-sriov (Type=dra-sriov or sriov) a SriovResourcePolicy. It writes\n"
-	  "nothing.\n"
+	  "nothing. With --json it prints the same objects as a List.\n"
 	  "Exit code: 0, or 1 when no device is usable, or error.\n" },
 	{ "nccl-env", "", "print the NCCL settings for the RDMA devices of this node",
 	  command_nccl_env, TAKES_ARCHIVE | TAKES_NCCL | TAKES_JSON,
@@ -399,9 +403,13 @@ static int refuse_line(const struct verb_line *line, const char *verb)
 static int run(size_t verb, struct command *cmd)
 {
 	const bool may_be_archive = (verbs[verb].takes & TAKES_ARCHIVE) == TAKES_ARCHIVE;
+	const bool has_lines = cmd->is_json && (verbs[verb].takes & TAKES_LINES) == TAKES_LINES;
 	_cleanup_(unpacked_remove) struct unpacked u = {};
-	int r = cmd->root && !cmd->exec && may_be_archive ? unpack(cmd->root, &u) : 1;
+	int r;
 
+	if (has_lines)
+		log_set_json();
+	r = cmd->root && !cmd->exec && may_be_archive ? unpack(cmd->root, &u) : 1;
 	if (r < 0) {
 		log_error("--root=%s: %s", cmd->root, u.problem);
 		return streq(cmd->verb, "health") ? HEALTH_UNKNOWN
@@ -409,7 +417,8 @@ static int run(size_t verb, struct command *cmd)
 	}
 	if (r == 0)
 		cmd->root = u.root;
-	return verbs[verb].run(cmd);
+	r = verbs[verb].run(cmd);
+	return has_lines && standard_print("") < 0 ? EXIT_FAILURE : r;
 }
 
 int main(int argc, char **argv)

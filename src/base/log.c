@@ -8,10 +8,17 @@
 #include <sys/stat.h>
 
 static enum log_level max_level = LOG_LEVEL_INFO;
+static bool is_json;
 
 void log_set_level(enum log_level level)
 {
 	max_level = level;
+}
+
+void log_set_json(void)
+{
+	is_json = true;
+	signal(SIGPIPE, SIG_IGN); /* what follows is done whether somebody reads or not */
 }
 
 /* The variable is set for scripts as well, wherever their output goes: systemd.exec(5) */
@@ -33,6 +40,17 @@ static const char *const prefixes[] = {
 	[LOG_LEVEL_INFO] = "<6>",  [LOG_LEVEL_DEBUG] = "<7>",
 };
 
+/* A line as an object on stdout, in ASCII. */
+static void put_json(enum log_level level, const char *text)
+{
+	printf("{\"priority\": %d, \"text\": \"", level);
+	for (; *text; text++)
+		printf(*text == '"' || *text == '\\' ? "\\%c" : "%c",
+		       *text >= ' ' && *text <= '~' ? *text : '?');
+	puts("\"}");
+	fflush(stdout); /* before this process becomes another one */
+}
+
 /*
  * Writes a line by one write(2): workers and the service share the descriptor. Names of devices and
  * files in it may hold escapes of a terminal.
@@ -42,8 +60,9 @@ static void log_write(enum log_level level, const char *text, const char *cause)
 	char line[1024];
 	int n;
 
-	n = snprintf(line, sizeof(line), "%s%s%s%s\n", log_is_journal() ? prefixes[level] : "",
-		     text, cause ? ": " : "", cause ? cause : "");
+	n = snprintf(line, sizeof(line), "%s%s%s%s\n",
+		     log_is_journal() && !is_json ? prefixes[level] : "", text, cause ? ": " : "",
+		     cause ? cause : "");
 	if (n < 0)
 		return;
 	if ((size_t)n >= sizeof(line)) {
@@ -52,6 +71,11 @@ static void log_write(enum log_level level, const char *text, const char *cause)
 	}
 
 	make_still(line);
+	if (is_json && !ferror(stdout)) {
+		line[strlen(line) - 1] = '\0';
+		put_json(level, line);
+		return;
+	}
 
 	/* There is nowhere left to report a log that cannot be written. */
 	if (write(STDERR_FILENO, line, (size_t)n) < 0)

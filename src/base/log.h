@@ -4,8 +4,8 @@
  *
  * Is not a file, not syslog. Level: error = someone must act; warning = usable, but not as asked;
  * notice = one line per change made; info = what a person at a terminal wants to know; debug =
- * every value read. The level is the only global of the program. The other two standard descriptors
- * are opened and written here as well: standard_open(), standard_print().
+ * every value read. The level and the form are the only globals of the program. The other two
+ * standard descriptors are opened and written here as well: standard_open(), standard_print().
  */
 #pragma once
 
@@ -20,6 +20,7 @@ enum log_level {
 };
 
 void log_set_level(enum log_level level);
+void log_set_json(void);   /* from now on each line is a JSON object on stdout */
 bool log_is_journal(void); /* stderr is the journal itself, not a file or a terminal */
 void log_line(enum log_level level, const char *format, ...) _printf_(2, 3);
 

@@ -281,6 +281,10 @@ int command_capture(const struct command *cmd)
 	struct os d = {};
 	int r;
 
+	if (is_stdout && cmd->is_json) {
+		log_error("capture - prints the archive: take it without --json");
+		return EXIT_FAILURE;
+	}
 	r = session_open_root(cmd, &d);
 	if (r < 0)
 		return EXIT_FAILURE;

@@ -7,6 +7,7 @@
 #include "../guard/users-observe.h"
 #include "../health/limits-observe.h"
 #include "../os/kmsg.h"
+#include "../os/yaml-json.h"
 #include "../pass/loop.h"
 #include "../pass/observe.h"
 #include "../plugin/dra-output.h"
@@ -312,6 +313,16 @@ int command_explain(const struct command *cmd)
 	return session_show(text, cmd->is_json);
 }
 
+/* Prints Kubernetes objects as YAML, or as a List. Return: an exit code. */
+static int print_objects(const struct command *cmd, const char *yaml)
+{
+	_cleanup_(freep) char *list = NULL;
+
+	if (!cmd->is_json)
+		return session_print(yaml);
+	return yaml_to_json(yaml, &list) < 0 ? EXIT_FAILURE : session_print(list);
+}
+
 int command_manifest(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
@@ -325,14 +336,14 @@ int command_manifest(const struct command *cmd)
 	    make_manifest(&s.os, &s.config, &text) < 0)
 		return EXIT_FAILURE;
 	status_tell_denied(&s.denied);
-	return session_print(text);
+	return print_objects(cmd, text);
 }
 
 int command_check(const struct command *cmd)
 {
 	const struct check_request req = {
 		.file = cmd->argument ? cmd->argument : cmd->config,
-		.is_json = cmd->is_json,
+		.is_json = cmd->is_json && !cmd->with_pod,
 		.is_ready = cmd->is_ready,
 		.with_pod = cmd->with_pod,
 	};
@@ -340,10 +351,6 @@ int command_check(const struct command *cmd)
 	struct os d = {};
 	int r;
 
-	if (cmd->is_json && cmd->with_pod) {
-		log_error("--pod prints YAML: take it without --json");
-		return EXIT_FAILURE;
-	}
 	r = session_open_root(cmd, &d);
 	if (r < 0)
 		return EXIT_FAILURE;
@@ -353,7 +360,8 @@ int command_check(const struct command *cmd)
 	if (r >= 0 && !cmd->is_json && !cmd->with_pod &&
 	    session_print("The configuration is valid.\n") != EXIT_SUCCESS)
 		return EXIT_FAILURE;
-	if (text && session_show(text, cmd->is_json || cmd->with_pod) != EXIT_SUCCESS)
+	if (text && (cmd->with_pod ? print_objects(cmd, text) : session_show(text, cmd->is_json)) !=
+			    EXIT_SUCCESS)
 		return EXIT_FAILURE;
 	if (impossible)
 		log_error("%s", impossible);

@@ -69,7 +69,7 @@ int session_become_kubelet(const struct command *cmd, bool is_failed)
 {
 	_cleanup_(freep) char *root = NULL, *config = NULL;
 	char path[PATH_MAX];
-	const char *words[8] = { "rdma-provision-kubelet", cmd->verb };
+	const char *words[9] = { "rdma-provision-kubelet", cmd->verb };
 	size_t n = 2;
 
 	if ((cmd->root && asprintf(&root, "--root=%s", cmd->root) < 0) ||
@@ -83,6 +83,8 @@ int session_become_kubelet(const struct command *cmd, bool is_failed)
 		words[n++] = config;
 	if (cmd->is_strict)
 		words[n++] = "--strict";
+	if (cmd->is_json)
+		words[n++] = "--json";
 	if (is_failed)
 		words[n++] = "--failed";
 	if (cmd->is_debug)

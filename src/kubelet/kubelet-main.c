@@ -17,7 +17,8 @@
 
 #define USAGE                                                                                      \
 	"usage: rdma-provision-kubelet kubelet-ensure|revert [--strict] [--failed] "               \
-	"[--debug] [--root=DIR] [--config=FILE], by systemd; rdma-provision has these verbs for "  \
+	"[--debug] [--json] [--root=DIR] [--config=FILE], by systemd; rdma-provision has these "   \
+	"verbs for "                                                                               \
 	"people"
 
 #define ENSURE_SEC 5  /* kept by the process itself: in the kubelet's own unit no limit is ours */
@@ -168,6 +169,8 @@ static bool parse(int argc, char **argv, struct kubelet_command *ret)
 			cmd.is_strict = true;
 		else if (streq(argv[i], "--failed"))
 			cmd.is_failed = true;
+		else if (streq(argv[i], "--json"))
+			log_set_json();
 		else if (streq(argv[i], "--debug"))
 			log_set_level(LOG_LEVEL_DEBUG);
 		else
@@ -180,12 +183,15 @@ static bool parse(int argc, char **argv, struct kubelet_command *ret)
 int main(int argc, char **argv)
 {
 	struct kubelet_command cmd;
+	int r;
 
 	if (standard_open() < 0)
 		return EXIT_FAILURE;
 	for (size_t i = 0; i < ELEMENTSOF(verbs) && parse(argc, argv, &cmd); i++)
-		if (streq(argv[1], verbs[i].name))
-			return verbs[i].run(&cmd);
+		if (streq(argv[1], verbs[i].name)) {
+			r = verbs[i].run(&cmd);
+			return standard_print("") < 0 ? EXIT_FAILURE : r;
+		}
 
 	if (argc == 2 && streq(argv[1], "--help"))
 		return standard_print(USAGE "\n") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

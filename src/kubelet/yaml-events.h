@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * YAML events: libyaml's events, each with the bytes it was made of. The half of yaml.h that
- * touches libyaml: nobody else includes <yaml.h>, and nobody but yaml.c, edit.c and servers.c this
- * file.
+ * touches libyaml: os/yaml-json.c alone includes <yaml.h> besides, and nobody but yaml.c, edit.c
+ * and servers.c this file.
  *
  * libyaml's marks count characters and leave a byte order mark out; here they are byte offsets.
  */
