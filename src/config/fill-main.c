@@ -7,18 +7,20 @@
  *
  *     @setting Driver.Mode@  the head of a setting's entry in a manual page: name, what it is, what
  *                            is accepted, default. What the line is followed by completes the entry
- *     @reasons@              an entry of a manual page for each reason code
+ *     @reasons held@         an entry of a manual page for each reason code that follows those told
+ *                            already, in the order of the table, to this one
  *     @keys@                 a line for each setting, "Driver.Mode keep auto default compat ofed":
  *                            the words that its value is one of, when it is one of several
  *
- * A page that has one setting has all of them, each once and in the order of the table: anything
- * else is an error, and so is a line it does not know.
+ * A page that has one setting or reason has all of them, each once and in the order of the table:
+ * anything else is an error, and so is a line it does not know.
  */
 #include "../model/reason.h"
 #include "settings.h"
 
-static size_t n_filled; /* settings of the page so far */
-static bool is_head;    /* the line before was the head of an entry */
+static size_t n_filled;       /* settings of the page so far */
+static enum reason last_told; /* the last reason of the page so far */
+static bool is_head;          /* the line before was the head of an entry */
 
 /* Any text as text of a manual page: what troff has another meaning for is escaped. */
 static void put_text(const char *text)
@@ -72,10 +74,14 @@ static int put_setting(const char *key)
 	return 0;
 }
 
-static void put_reasons(void)
+static int put_reasons(const char *code)
 {
-	for (int i = REASON_NONE + 1; i < _REASON_N; i++) {
-		const enum reason r = (enum reason)i;
+	const enum reason last = reason_from_code(code);
+
+	if (last <= last_told)
+		return -EINVAL;
+	while (last_told < last) {
+		const enum reason r = ++last_told;
 
 		fputs(".TP\n.B ", stdout);
 		put_text(reason_code(r));
@@ -85,6 +91,7 @@ static void put_reasons(void)
 		put_text(reason_advice(r));
 		fputc('\n', stdout);
 	}
+	return 0;
 }
 
 static void put_keys(void)
@@ -103,7 +110,7 @@ static void put_keys(void)
 static int put_line(char *line)
 {
 	const size_t n = strcspn(line, "\n");
-	const char *setting;
+	const char *setting, *reason;
 
 	/* Words behind the head are a paragraph of their own. */
 	if (is_head && line[0] != '@' && !is_prefix(line, ".SH") && !is_prefix(line, ".RS"))
@@ -119,9 +126,10 @@ static int put_line(char *line)
 	setting = after(line, "@setting ");
 	if (setting)
 		return put_setting(setting);
-	if (streq(line, "@reasons"))
-		put_reasons();
-	else if (streq(line, "@keys"))
+	reason = after(line, "@reasons ");
+	if (reason)
+		return put_reasons(reason);
+	if (streq(line, "@keys"))
 		put_keys();
 	else
 		return -EINVAL;
@@ -150,6 +158,11 @@ int main(int argc, char **argv)
 	if (r >= 0 && n_filled > 0 && n_filled < N_SETTINGS) {
 		fprintf(stderr, "%s: there is nothing about %s.%s\n", argv[1],
 			settings[n_filled].section, settings[n_filled].name);
+		r = -EINVAL;
+	}
+	if (r >= 0 && last_told > 0 && last_told + 1 < _REASON_N) {
+		fprintf(stderr, "%s: there is nothing about %s\n", argv[1],
+			reason_code(last_told + 1));
 		r = -EINVAL;
 	}
 

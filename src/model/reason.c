@@ -12,7 +12,7 @@ static const struct {
 		"config-invalid",
 		"The configuration is invalid and is not used",
 		"Correct the line that is named, then \"rdma-provision check\" and \"systemctl "
-		"reload rdma-provision\".",
+		"restart rdma-provision.service\".",
 		SEVERITY_ERROR,
 	},
 	[REASON_CONFIG_UNKNOWN] = {
