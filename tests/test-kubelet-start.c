@@ -26,9 +26,10 @@
 	"Node 0 Inactive: 1048576 kB\nNode 0 HugePages_Total: 0\nNode 0 HugePages_Free: 0\n"
 #define RESERVED(nodes) "memoryManagerPolicy: Static\nreservedMemory: [" nodes "]\n"
 #define MIB(node, n)    "{numaNode: " node ", limits: {memory: " n "Mi}}"
-#define MACHINE(node, total, reserved)                                                             \
+#define MACHINE(node, total, reserved, rest)                                                       \
 	"\"" node "\":{\"memoryMap\":{\"memory\":{\"total\":" total                                \
-	",\"systemReserved\":" reserved "}}}"
+	",\"systemReserved\":" reserved ",\"allocatable\":" rest ",\"free\":" rest                 \
+	"}},\"cells\":[" node "]}"
 #define MEMORY_STATE(nodes) "{\"policyName\":\"Static\",\"machineState\":{" nodes "}}"
 #define SINGLE              TOPOLOGY_POLICY_SINGLE_NUMA_NODE
 #define BEST                TOPOLOGY_POLICY_BEST_EFFORT
@@ -170,10 +171,6 @@ static const struct {
 		  "\"100Mi\"" },
 	{ "a share of all memory, which is not judged",
 	  RESERVED(MIB("0", "150")) "evictionHard: {memory.available: 5%}\n" },
-	{ "reserved by flag, which is not judged", RESERVED(MIB("0", "1")),
-	  "'--reserved-memory=0:memory=60Mi;1:memory=40Mi'" },
-	{ "huge pages, which are not judged",
-	  RESERVED("{numaNode: 0, limits: {memory: 1Mi, hugepages-2Mi: 4Mi}}") },
 	{ "the keys the other way round", RESERVED("{limits: {memory: 99Mi}, numaNode: 0}"),
 	  .exit = "the total amount \"99Mi\"" },
 	{ "a list with an alias, which is not judged",
@@ -185,19 +182,25 @@ static const struct {
 	  .exit = "the total amount \"1Mi\"" },
 	{ "static memory whose gate is off",
 	  RESERVED(MIB("0", "1")) "featureGates: {MemoryManager: false}\n", .minor = 31 },
+	{ "the gate of memory before it went", "featureGates: {MemoryManager: true}\n",
+	  .minor = 35 },
+	{ "the gate of memory after it went", "featureGates: {MemoryManager: true}\n", .minor = 36,
+	  .exit = "unrecognized feature gate: MemoryManager" },
 	{ "memory state of these nodes", RESERVED(MIB("0", "100")),
-	  .memory_state = MEMORY_STATE(
-		  MACHINE("0", "8589934592", "104857600") "," MACHINE("1", "8589934592", "0")) },
+	  .memory_state =
+		  MEMORY_STATE(MACHINE("0", "8589934592", "104857600", "8485076992") "," MACHINE(
+			  "1", "8589934592", "0", "8589934592")) },
 	{ "memory state of a page more", RESERVED(MIB("0", "100")),
-	  .memory_state = MEMORY_STATE(
-		  MACHINE("0", "8589938688", "104857600") "," MACHINE("1", "8589934592", "0")),
+	  .memory_state =
+		  MEMORY_STATE(MACHINE("0", "8589938688", "104857600", "8485081088") "," MACHINE(
+			  "1", "8589934592", "0", "8589934592")),
 	  .exit = "[memorymanager] the expected machine state is different from the real one" },
 	{ "memory state of another reservation", RESERVED(MIB("0", "100")),
-	  .memory_state = MEMORY_STATE(
-		  MACHINE("0", "8589934592", "0") "," MACHINE("1", "8589934592", "104857600")),
+	  .memory_state = MEMORY_STATE(MACHINE("0", "8589934592", "0", "8589934592") "," MACHINE(
+		  "1", "8589934592", "104857600", "8485076992")),
 	  .exit = "[memorymanager] the expected machine state" },
 	{ "memory state of one node", RESERVED(MIB("0", "100")),
-	  .memory_state = MEMORY_STATE(MACHINE("0", "8589934592", "104857600")),
+	  .memory_state = MEMORY_STATE(MACHINE("0", "8589934592", "104857600", "8485076992")),
 	  .exit = "[memorymanager] the expected machine state" },
 	{ "memory state of no node, which is made anew", RESERVED(MIB("0", "100")),
 	  .memory_state = MEMORY_STATE("") },
@@ -234,6 +237,17 @@ static const struct {
 	{ "by cache while it is beta",
 	  STATIC "cpuManagerPolicyOptions: {prefer-align-cpus-by-uncorecache: 'true'}\n",
 	  .minor = 34 },
+	{ "by cache without beta options",
+	  STATIC "cpuManagerPolicyOptions: {prefer-align-cpus-by-uncorecache: 'true'}\n"
+		 "featureGates: {CPUManagerPolicyBetaOptions: false}\n",
+	  .minor = 35, .exit = "CPU Manager Policy Beta-level Options not enabled" },
+	{ "by cache while it is stable",
+	  STATIC "cpuManagerPolicyOptions: {prefer-align-cpus-by-uncorecache: 'true'}\n"
+		 "featureGates: {CPUManagerPolicyBetaOptions: false}\n",
+	  .minor = 36 },
+	{ "an option that is not in the newest kubelet",
+	  STATIC "cpuManagerPolicyOptions: {full: 'true'}\n", .minor = 37,
+	  .exit = "unknown CPU Manager Policy option: \"full\"" },
 	{ "an option that no kubelet has", STATIC "cpuManagerPolicyOptions: {full: 'true'}\n",
 	  .exit = "unknown CPU Manager Policy option: \"full\"" },
 	{ "closest nodes of a kubelet that reads none",
@@ -245,6 +259,21 @@ static const struct {
 	{ "closest nodes",
 	  KEY ": restricted\ntopologyManagerPolicyOptions: {prefer-closest-numa-nodes: 'true'}\n",
 	  .minor = 28 },
+	{ "closest nodes of a gate that is beta, without these",
+	  KEY ": restricted\ntopologyManagerPolicyOptions: {prefer-closest-numa-nodes: 'true'}\n"
+	      "featureGates: {AllBeta: false}\n",
+	  .minor = 31, .exit = "require feature gates \"TopologyManagerPolicyOptions\" enabled" },
+	{ "closest nodes of a gate that is no longer beta, without these",
+	  KEY ": restricted\ntopologyManagerPolicyOptions: {prefer-closest-numa-nodes: 'true'}\n"
+	      "featureGates: {AllBeta: false}\n",
+	  .minor = 32 },
+	{ "closest nodes whose gate is off",
+	  KEY ": restricted\ntopologyManagerPolicyOptions: {prefer-closest-numa-nodes: 'true'}\n"
+	      "featureGates: {TopologyManagerPolicyOptions: false}\n",
+	  .minor = 35, .exit = "require feature gates \"TopologyManagerPolicyOptions\" enabled" },
+	{ "closest nodes whose gate cannot be turned off",
+	  "featureGates: {TopologyManagerPolicyOptions: false}\n", .minor = 36,
+	  .exit = "cannot set feature gate TopologyManagerPolicyOptions to false" },
 	{ "a maximum before there was one",
 	  KEY ": restricted\ntopologyManagerPolicyOptions: {max-allowable-numa-nodes: '9'}\n",
 	  .minor = 30, .n_nodes = 9,

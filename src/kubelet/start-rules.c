@@ -6,30 +6,30 @@
 #include "cpus.h"
 
 #define MAX_NODES       8 /* defaultMaxAllowableNUMANodes in topologymanager/topology_manager.go */
-#define MINOR_LOOKED_AT 35
+#define MINOR_LOOKED_AT 37
 #define POLICY_NONE     1 /* of topology policies, and of CPU policies */
 #define SINGLE_NODE     "single-numa-node"
 
 /* policy_options.go in pkg/kubelet/cm/cpumanager and topologymanager, pkg/features/kube_features.go
- * (of 1.32 versioned_kube_features.go): of 1.20, 1.22, 1.26, 1.28 and 1.31 to 1.35. */
+ * (of 1.32 versioned_kube_features.go): of 1.20, 1.22, 1.26, 1.28 and 1.31 to 1.37. */
 const struct start_row start_rows[_START_WORD_N] = {
 	[CPU_OPTION_FULL_PCPUS] = { "full-pcpus-only", 22, 22, 33 },
 	[CPU_OPTION_ACROSS_NUMA] = { "distribute-cpus-across-numa", 23, 33 },
 	[CPU_OPTION_ACROSS_CORES] = { "distribute-cpus-across-cores", 31 },
 	[CPU_OPTION_BY_SOCKET] = { "align-by-socket", 25 },
 	[CPU_OPTION_STRICT] = { "strict-cpu-reservation", 32, 33, 35 },
-	[CPU_OPTION_UNCORE] = { "prefer-align-cpus-by-uncorecache", 32, 34 },
+	[CPU_OPTION_UNCORE] = { "prefer-align-cpus-by-uncorecache", 32, 34, 36 },
 	[NUMA_OPTION_CLOSEST] = { "prefer-closest-numa-nodes", 26, 28, 32 },
 	[NUMA_OPTION_MAX_NODES] = { "max-allowable-numa-nodes", 31, 31, 35 },
 	[GATE_ALL_ALPHA] = { "AllAlpha" },
 	[GATE_ALL_BETA] = { "AllBeta" },
 	[GATE_TOPOLOGY] = { "TopologyManager", 16, 18, 27, 29 },
 	[GATE_CPU] = { "CPUManager", 8, 10, 26, 33 },
-	[GATE_MEMORY] = { "MemoryManager", 21, 22, 32 },
+	[GATE_MEMORY] = { "MemoryManager", 21, 22, 32, 36 },
 	[GATE_CPU_OPTIONS] = { "CPUManagerPolicyOptions", 22, 23, 33 },
 	[GATE_CPU_ALPHA] = { "CPUManagerPolicyAlphaOptions", 23 },
 	[GATE_CPU_BETA] = { "CPUManagerPolicyBetaOptions", 23, 23 },
-	[GATE_NUMA_OPTIONS] = { "TopologyManagerPolicyOptions", 26, 28 },
+	[GATE_NUMA_OPTIONS] = { "TopologyManagerPolicyOptions", 26, 28, 36, .general = 32 },
 	[GATE_NUMA_ALPHA] = { "TopologyManagerPolicyAlphaOptions", 26 },
 	[GATE_NUMA_BETA] = { "TopologyManagerPolicyBetaOptions", 26, 28 },
 	[GATE_CDI] = { "DevicePluginCDIDevices", 28, 29, 31, 34 },
@@ -78,8 +78,10 @@ static bool is_gate_on(const struct start_question *q, enum start_word g)
 
 	if (is_since(q, start_rows[g].stable))
 		return true;
-	if ((s->given >> g | s->given >> all) & 1)
-		return s->on >> (s->given >> g & 1 ? g : all) & 1;
+	if (s->given >> g & 1)
+		return s->on >> g & 1;
+	if (s->given >> all & 1 && !is_since(q, start_rows[g].general))
+		return s->on >> all & 1;
 	return is_beta;
 }
 

@@ -62,6 +62,7 @@ extern const struct start_row {
 	/* Minor versions in which it came, became beta (a gate: is on by default), stable (a gate:
 	 * cannot be turned off) and went; 0: not up to the newest that was looked at. */
 	uint8_t since, beta, stable, gone;
+	uint8_t general; /* a gate: AllBeta is not about it any more */
 } start_rows[_START_WORD_N];
 
 /* In start-observe.c: does a rule ask for the kubelet's version? */
