@@ -123,7 +123,7 @@ static const struct {
 	  .cpu_state = STATE("0-3,6-7", "\"uid\":{\"app\":\"4-5\"}") },
 	{ "state with a CPU that is a pod's and everybody's", STATIC,
 	  .cpu_state = STATE("0-7", "\"uid\":{\"app\":\"4-5\"}"),
-	  .exit = "a container's cpuset overlaps with default cpuset \"0-7\"" },
+	  .exit = "cpuset: \"4-5\" overlaps with default cpuset \"0-7\"" },
 	{ "state of nothing, which is made anew", STATIC, .cpu_state = STATE("", "") },
 	{ "state of pods alone", STATIC, .cpu_state = STATE("", "\"uid\":{\"app\":\"0-7\"}"),
 	  .exit = "default cpuset cannot be empty" },
@@ -151,6 +151,16 @@ static const struct {
 	  .exit = "the total amount \"0\" of type \"memory\" is not equal" },
 	{ "static memory, reserved by flag", "memoryManagerPolicy: Static\n",
 	  "--reserved-memory=0:memory=100Mi" },
+	{ "static memory, reserved by a flag of too little", "memoryManagerPolicy: Static\n",
+	  "'--reserved-memory=0:memory=60Mi;1:memory=39Mi'",
+	  .exit = "the total amount \"99Mi\" of type \"memory\"" },
+	{ "static memory, reserved by two flags", "memoryManagerPolicy: Static\n",
+	  "--reserved-memory=0:memory=60Mi --reserved-memory=1:memory=40Mi" },
+	{ "a flag that takes the list away", RESERVED(MIB("0", "1")),
+	  "'--reserved-memory=0:memory=60Mi;1:memory=40Mi'" },
+	{ "a flag of huge pages", "memoryManagerPolicy: Static\n",
+	  "--reserved-memory=0:memory=100Mi,hugepages-2Mi=4Mi",
+	  .exit = "the total amount \"4Mi\" of type \"hugepages-2Mi\"" },
 	{ "static memory, and nothing is kept free",
 	  "memoryManagerPolicy: Static\nevictionHard: {nodefs.available: 10%}\n",
 	  .exit = "[memorymanager] you should specify the system reserved memory" },
@@ -171,6 +181,11 @@ static const struct {
 		  "\"100Mi\"" },
 	{ "a share of all memory, which is not judged",
 	  RESERVED(MIB("0", "150")) "evictionHard: {memory.available: 5%}\n" },
+	{ "huge pages",
+	  RESERVED("{numaNode: 0, limits: {hugepages-2Mi: 4Mi, memory: 100Mi}}, "
+		   "{limits: {hugepages-2Mi: 4Mi}, numaNode: 1}"),
+	  .exit = "the total amount \"8Mi\" of type \"hugepages-2Mi\" is not equal to the value "
+		  "\"0\"" },
 	{ "the keys the other way round", RESERVED("{limits: {memory: 99Mi}, numaNode: 0}"),
 	  .exit = "the total amount \"99Mi\"" },
 	{ "a list with an alias, which is not judged",
@@ -186,6 +201,9 @@ static const struct {
 	  .minor = 35 },
 	{ "the gate of memory after it went", "featureGates: {MemoryManager: true}\n", .minor = 36,
 	  .exit = "unrecognized feature gate: MemoryManager" },
+	{ "memory of a node that is not there", RESERVED(MIB("0", "50") ", " MIB("2", "50")),
+	  .exit = "the reserved memory configuration references a NUMA node 2 that does not exist "
+		  "on this machine" },
 	{ "memory state of these nodes", RESERVED(MIB("0", "100")),
 	  .memory_state =
 		  MEMORY_STATE(MACHINE("0", "8589934592", "104857600", "8485076992") "," MACHINE(

@@ -255,7 +255,7 @@ static void judge_state(const struct cpuset *online, const struct cpuset *reserv
 			 show_set(is_strict ? &common : reserved, a), show_set(free, b));
 	else if (is_shared)
 		snprintf(ret->state_problem, sizeof(ret->state_problem),
-			 "a container's cpuset overlaps with default cpuset \"%s\"",
+			 "cpuset: \"%s\" overlaps with default cpuset \"%s\"", show_set(taken, a),
 			 show_set(free, b));
 	else if (!is_subset(&all, &usable) || !is_subset(&usable, &all))
 		snprintf(ret->state_problem, sizeof(ret->state_problem),

@@ -89,12 +89,15 @@ static int count_packages(const struct fs *fs, uint32_t *ret)
 
 /*
  * Memory that is reserved for the memory manager: reservedMemory of all NUMA nodes is the memory
- * of kubeReserved, systemReserved and evictionHard. From 1.21 to 1.35: validateReservedMemory() in
+ * of kubeReserved, systemReserved and evictionHard. From 1.21 to 1.37: validateReservedMemory() in
  * pkg/kubelet/cm/memorymanager/memory_manager.go, NewPolicyStatic() in policy_static.go. What is
- * not understood is not judged: --reserved-memory, huge pages, an exponent, a share of all memory.
+ * not understood is not judged: an exponent, a share of all memory.
  */
 struct reserved {
 	uint64_t nodes[MAX_NODES], sum, free; /* bytes */
+	uint64_t huge;
+	char huge_type[32];  /* "hugepages-2Mi" */
+	uint32_t node, last; /* NUMA node: of this element, and the last of all */
 	bool is_unclear;
 };
 
@@ -106,21 +109,61 @@ static uint64_t parse_bytes(const char *text, struct reserved *m)
 	return (thousandths + 999) / 1000;
 }
 
-/* An element of reservedMemory, as yaml.h gives it: its words. */
+/* Huge pages are judged by the size that comes first. */
+static void add_reserved(struct reserved *m, const char *type, const char *amount)
+{
+	const uint64_t bytes = parse_bytes(amount, m);
+
+	if (streq(type, "memory")) {
+		m->nodes[m->node % MAX_NODES] += bytes;
+		m->sum += bytes;
+	} else if (!*m->huge_type || streq(type, m->huge_type)) {
+		COPY(m->huge_type, type);
+		m->huge += bytes;
+	}
+}
+
+/* An element of reservedMemory, as yaml.h gives it: its words. Or one of the flag:
+ * "0:memory=1Gi,hugepages-2Mi=4Mi". */
 static void read_element(const char *text, struct reserved *m)
 {
-	unsigned int node = MAX_NODES;
-	char amount[32] = "";
-	uint64_t bytes;
+	const char *number = after(strstr(text, "numaNode") ?: "", "numaNode\",\"") ?: text;
+	char words[256], *rest = words, *word, *key = NULL;
 
-	if (sscanf(text, "\"numaNode\",\"%2u\",\"limits\",\"memory\",\"%31[^\"]", &node, amount) !=
-	    2)
-		sscanf(text, "\"limits\",\"memory\",\"%31[^\"]\",\"numaNode\",\"%2u", amount,
-		       &node);
-	bytes = parse_bytes(amount, m);
-	m->is_unclear |= node >= MAX_NODES || strstr(text, "hugepages-");
-	m->nodes[node % MAX_NODES] += bytes;
-	m->sum += bytes;
+	m->node =
+		*number >= '0' && *number <= '9' ? (uint32_t)strtoul(number, NULL, 10) : MAX_NODES;
+	m->last = MAX(m->last, m->node);
+	m->is_unclear |= m->node >= MAX_NODES || strlen(text) >= sizeof(words);
+	COPY(words, number == text ? strchr(text, ':') ?: "" : text);
+	while ((word = strsep(&rest, "\",:="))) {
+		if (!*word || streq(word, "limits"))
+			continue;
+		if (key && !streq(key, "numaNode"))
+			add_reserved(m, key, word);
+		key = key ? NULL : word;
+	}
+}
+
+static void read_elements(const struct sources *sources, const struct flags *flags,
+			  struct reserved *m)
+{
+	const struct source *source = NULL;
+	const struct yaml_item *item = sources_find(sources, "reservedMemory", "", &source);
+	const bool is_of_flags = flags_last(flags, FLAG_RESERVED_MEMORY);
+
+	for (size_t i = 0; i < flags->n_flags; i++) {
+		char text[sizeof(flags->flags[i].value)], *rest = text, *element;
+
+		if (flags->flags[i].kind != FLAG_RESERVED_MEMORY)
+			continue;
+		COPY(text, flags->flags[i].value);
+		m->is_unclear |= flags->flags[i].is_cut;
+		while ((element = strsep(&rest, ";")))
+			read_element(element, m);
+	}
+	while (item && !is_of_flags && ++item < source->items.items + source->items.n_items &&
+	       item->is_listed)
+		read_element(item->text, m);
 }
 
 /* Adds what a map, or its flag, says of memory. @otherwise: where nothing says the whole map. */
@@ -145,10 +188,8 @@ static void read_reserved(const struct sources *sources, const struct flags *fla
 	const struct source *source = NULL;
 	const struct yaml_item *eviction = sources_find(sources, "evictionHard", "", &source);
 	const bool has_default = !eviction || eviction->is_null;
-	const struct yaml_item *item = sources_find(sources, "reservedMemory", "", &source);
 
-	while (item && ++item < source->items.items + source->items.n_items && item->is_listed)
-		read_element(item->text, m);
+	read_elements(sources, flags, m);
 	add_free(sources, flags, FLAG_SYSTEM_RESERVED, "systemReserved", "memory", "", m);
 	add_free(sources, flags, FLAG_KUBE_RESERVED, "kubeReserved", "memory", "", m);
 	add_free(sources, flags, FLAG_EVICTION_HARD, "evictionHard", "memory.available",
@@ -156,7 +197,7 @@ static void read_reserved(const struct sources *sources, const struct flags *fla
 		 : is_rancher ? "?"
 			      : DEFAULT,
 		 m);
-	m->is_unclear |= *sources->problem || flags_last(flags, FLAG_RESERVED_MEMORY) ||
+	m->is_unclear |= *sources->problem ||
 			 sources_find(sources, "mergeDefaultEvictionSettings", "", &source);
 }
 
@@ -171,15 +212,29 @@ static const char *show_bytes(uint64_t n, char ret[static 32])
 	return ret;
 }
 
-static void judge_reserved(const struct reserved *m, struct kubelet_start *ret)
+static void judge_reserved(const struct fs *fs, const struct reserved *m, struct kubelet_start *ret)
 {
+	const bool is_absent =
+		fs_exists(fs, "sys/devices/system/node") > 0 &&
+		fs_exists(fs, FS_PATH("sys/devices/system/node/node%" PRIu32, m->last)) == 0;
 	char a[32], b[32];
 
-	if (m->sum != m->free)
+	if (m->last > 0 && is_absent)
+		snprintf(ret->memory_problem, sizeof(ret->memory_problem),
+			 "the reserved memory configuration references a NUMA node %" PRIu32
+			 " that does not "
+			 "exist on this machine",
+			 m->last);
+	else if (m->sum != m->free)
 		snprintf(ret->memory_problem, sizeof(ret->memory_problem),
 			 "the total amount \"%s\" of type \"memory\" is not equal to the value "
 			 "\"%s\" determined by Node Allocatable feature",
 			 show_bytes(m->sum, a), show_bytes(m->free, b));
+	else if (m->huge > 0) /* none can be in kubeReserved or systemReserved */
+		snprintf(ret->memory_problem, sizeof(ret->memory_problem),
+			 "the total amount \"%s\" of type \"%s\" is not equal to the value \"0\" "
+			 "determined by Node Allocatable feature",
+			 show_bytes(m->huge, a), m->huge_type);
 	else if (m->sum == 0)
 		COPY(ret->memory_problem,
 		     "[memorymanager] you should specify the system reserved memory");
@@ -279,7 +334,7 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 									 : "None");
 	read_reserved(sources, flags, is_rancher, &m);
 	if (!m.is_unclear)
-		judge_reserved(&m, ret);
+		judge_reserved(fs, &m, ret);
 	r = read_memory_state(fs, root_dir, &m, ret);
 	if (r >= 0 && ret->on >> CPU_OPTION_BY_SOCKET & 1)
 		r = count_packages(fs, &ret->n_packages);
