@@ -2403,6 +2403,12 @@ static void of_a_cni(struct scene *s)
 	pf_down(s);
 }
 
+static void of_a_cni_without_netdev(struct scene *s)
+{
+	of_a_cni(s);
+	netdev_of(s, FIRST)->is_up = netdev_of(s, FIRST)->has_carrier = true;
+}
+
 static void disabled_for_a_cni(struct scene *s)
 {
 	static struct vf_info infos[2];
@@ -2451,9 +2457,9 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 		  true },
 		{ "no carrier", vf_without_carrier, "mlx5_v1 port 1 is DOWN: eth1v1 has no carrier",
 		  true },
-		{ "a CNI brings it up", of_a_cni,
-		  "of its physical function 0000:41:00.0: eth1 of its physical function is down",
-		  false },
+		{ "a CNI brings it up", of_a_cni, "eth1 of its physical function is down", false },
+		{ "nothing is seen of its PF", of_a_cni_without_netdev,
+		  "of its physical function 0000:41:00.0", true },
 		{ "a CNI brings it up, and it is disabled", disabled_for_a_cni,
 		  "eth1 keeps its link down (link-state disable)", false },
 	};

@@ -387,16 +387,19 @@ static enum reason judge_pf(const struct node *n, struct device *d)
 	const struct netdev *nd = node_netdev_of(n, d->pci->physfn);
 	const struct pci *pf = node_pci(n, d->pci->physfn);
 	const bool is_pf_up = ib ? ibdev_is_active(ib) : nd && nd->is_up && nd->has_carrier;
+	char cause[192] = "";
 
 	if (is_pf_up && !(info && info->link_state == IFLA_VF_LINK_STATE_DISABLE))
 		return REASON_NONE;
 	if (has_failed(n, pf))
 		return say_failed(pf, d);
-	if (!is_pf_up)
-		snprintf(d->detail, sizeof(d->detail), "of its physical function %s",
-			 d->pci->physfn);
 	d->advice = cause_of_port(n, d->pci, NULL, ib && ib->n_ports > 0 ? &ib->ports[0] : NULL,
-				  d->detail, sizeof(d->detail));
+				  cause, sizeof(cause));
+	if (is_pf_up || strstr(cause, "of its physical function"))
+		COPY(d->detail, cause);
+	else
+		snprintf(d->detail, sizeof(d->detail), "of its physical function %s%s%s",
+			 d->pci->physfn, cause[0] ? ": " : "", cause);
 	return REASON_PORT_DOWN;
 }
 
