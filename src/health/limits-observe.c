@@ -343,8 +343,9 @@ int observe_limits(const struct fs *fs, struct node *n)
 		if (is_nic(n, &n->pcis[i]))
 			observe_iommu(fs, &n->pcis[i]);
 	/* A captured tree has the limits in its answers or not at all: its unit files are not
-	 * all. */
-	if (n->has_memlocks || (!fs->is_live && fs_exists(fs, ANSWERS_PATH) > 0))
+	 * all. So are those of a copy without the administrator's. */
+	if ((n->is_copy && fs_exists(fs, "etc/systemd") <= 0) || n->has_memlocks ||
+	    (!fs->is_live && fs_exists(fs, ANSWERS_PATH) > 0))
 		return 0;
 	return observe_memlocks(fs, n);
 }
