@@ -11,7 +11,7 @@
 #include "../src/model/plan.h"
 #include "../src/os/memory-file.h"
 #include "../src/pass/boots-apply.h"
-#include "../src/pass/boots-observe.h"
+#include "../src/step/observers.h"
 #include "scene.h"
 #include "tree.h"
 

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 
 #include "../src/metadata/metadata-ask.h"
-#include "../src/metadata/metadata-observe.h"
 #include "../src/model/paths.h"
 #include "../src/os/helper.h"
+#include "../src/step/observers.h"
 #include "scene.h"
 #include "tree.h"
 

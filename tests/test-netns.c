@@ -14,7 +14,7 @@
 
 #include "../src/os/link.h"
 #include "../src/os/netns.h"
-#include "../src/route/net-observe.h"
+#include "../src/step/observers.h"
 #include "netns.h"
 #include "skip.h"
 

@@ -8,7 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "../src/device/pci-observe.h"
-#include "../src/guard/cni-observe.h"
+#include "../src/step/observers.h"
 #include "tree.h"
 
 #define FOLDER "sys/bus/pci/devices/"

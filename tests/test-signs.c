@@ -12,7 +12,7 @@
 
 #include <sys/socket.h>
 
-#include "../src/guard/signs-observe.h"
+#include "../src/step/observers.h"
 
 #include "tree.h"
 

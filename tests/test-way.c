@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "../src/guard/way-observe.h"
 #include "../src/os/link.h"
 #include "../src/os/route.h"
 #include "../src/os/rule.h"
+#include "../src/step/observers.h"
 #include "netns.h"
 #include "skip.h"
 

@@ -8,7 +8,7 @@
 #include "../os/snapshot.h"
 #include "../os/tar.h"
 #include "../pass/observe.h"
-#include "../qos/qos-observe.h"
+#include "../step/observers.h"
 #include "session.h"
 #include "status.h"
 

@@ -3,10 +3,10 @@
  * Set-verb: the verbs set and unset, and what they say of the change.
  */
 #include "../base/log.h"
-#include "../kubelet/generated-observe.h"
 #include "../os/manager.h"
 #include "../pass/loop.h"
 #include "../show/actions.h"
+#include "../step/observers.h"
 #include "inspect.h"
 #include "preset.h"
 #include "session.h"

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cni-observe.h"
+/*
+ * Cni: which devices a CNI plugin is at work on right now.
+ *
+ * sriov-cni holds a lock, flock(2), of /var/lib/cni/sriov/pci/ADDRESS from before it changes a
+ * device until it exits: Lock() in its pkg/utils/pci_allocator.go. The kernel lists locks in
+ * /proc/locks. Other plugins have no such sign.
+ */
+#include "../step/observers.h"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

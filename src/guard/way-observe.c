@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "way-observe.h"
+/*
+ * Way: by which netdev the node reaches the places that it must reach.
+ *
+ * Adds to node.destinations what no file tells: for each family, and for each VRF that has a
+ * default route of it, an address that only default routes lead to; and the other ends of each
+ * tunnel that an answer leads into. A WireGuard packet has the mark of its device, and one of a
+ * tunnel with a device is bound to that.
+ */
+#include "../step/observers.h"
 
 #include "../model/graph.h"
 #include "../model/ip.h"

@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "health-observe.h"
+/*
+ * Health: reporters and eswitch mode of functions, over devlink. What a sick PF means is
+ * guard/vf-precheck-rules.h.
+ *
+ * A request waits for the lock of each instance, which a driver holds as long as it initialises its
+ * firmware or makes VFs: mlx5_init_one() and mlx5_device_enable_sriov() in
+ * drivers/net/ethernet/mellanox/mlx5/core, devlink_nl_dumpit() in net/devlink/netlink.c. No signal
+ * ends that wait. So the service asks in a child process, and uses the last answers of this pass
+ * while it cannot ask. A child that does not come back is remembered, and no other is started until
+ * it is gone. A command asks by itself, for a fork is dear, unless a driver may be initialising.
+ */
 #include "../base/log.h"
 #include "../os/child.h"
 #include "../os/devlink.h"
+#include "../step/observers.h"
 
 #include <fcntl.h>
 #include <linux/netlink.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "generated-observe.h"
+/*
+ * Generated: whether the drop-ins that rdma-provision-generator wrote are those that a
+ * configuration asks for. The configuration may have changed since systemd ran its generators.
+ */
+#include "../step/observers.h"
 
 #include "../model/units.h"
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "metadata-observe.h"
+/*
+ * Metadata: the answers of the cloud's metadata service in this boot, from the file that
+ * metadata/metadata-apply.c keeps. Sends no request.
+ */
+#include "../step/observers.h"
 
 #include "../model/memory.h"
 #include "../model/metadata.h"

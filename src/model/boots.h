@@ -2,7 +2,7 @@
 /*
  * Boots: what was tried in the last boots that can crash or hang a machine, and did not end well.
  *
- * Plain data and the rules about it: pass/boots-observe.h has the file, pass/boots-apply.h
+ * Plain data and the rules about it: pass/boots-observe.c has the file, pass/boots-apply.h
  * writes it while a pass goes on, a plan leaves out what failed in three boots.
  *
  * A step is what was tried, and with what: configuration, driver, firmware, program and the kernel

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output-observe.h"
+/*
+ * Output: the files of [Output] as they are, and the record of those that were written.
+ */
+#include "../step/observers.h"
 
 #include <fcntl.h>
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "boots-observe.h"
+/*
+ * Boots: the last boots, the oldest first, from what is remembered over boots.
+ *
+ * Malformed records count as absent: a step that crashes the machine is then tried again, as it
+ * would be without them. A step whose verb this version does not know is left out.
+ */
+#include "../step/observers.h"
 
 #include "../model/memory.h"
 #include "../os/memory-file.h"

@@ -6,11 +6,8 @@
 #include "../device/ibdev-observe.h"
 #include "../device/pci-observe.h"
 #include "../device/rdma-observe.h"
-#include "../guard/cni-observe.h"
-#include "../guard/signs-observe.h"
 #include "../guard/users-observe.h"
 #include "../health/limits-observe.h"
-#include "../metadata/metadata-observe.h"
 #include "../model/memory.h"
 #include "../model/module-options.h"
 #include "../model/paths.h"
@@ -20,10 +17,7 @@
 #include "../os/smc.h"
 #include "../os/snapshot.h"
 #include "../os/verbs-ask.h"
-#include "../qos/qos-observe.h"
-#include "../route/net-observe.h"
-#include "../vf/vf-observe.h"
-#include "boots-observe.h"
+#include "../step/observers.h"
 
 #define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
 #define MAX_RULES_BYTES   (1u << 20)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "qos-observe.h"
+/*
+ * Qos: what the ports of PFs do with priorities.
+ */
+#include "../step/observers.h"
 
 #include "../base/log.h"
 #include "../os/dcb.h"

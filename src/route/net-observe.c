@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net-observe.h"
+/*
+ * Net: links, addresses and routes of the caller's network namespace, each link with its PCI
+ * function.
+ *
+ * A captured tree answers from its recorded answers (snapshot.h); a tree without them, such as a
+ * mounted image or a plain copy of /sys, gives what sysfs tells: links only.
+ */
+#include "../step/observers.h"
 
 #include "../device/pci-observe.h"
 #include "../os/ethtool.h"

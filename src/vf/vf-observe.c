@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "vf-observe.h"
+/*
+ * Vf: what is known of VFs beside their functions: what their PF's driver tells of them, and what
+ * we left half done.
+ */
+#include "../step/observers.h"
 
 #include "../base/log.h"
 #include "../model/memory.h"

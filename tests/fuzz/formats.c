@@ -14,11 +14,11 @@
 #include "../../src/config/config-read.h"
 #include "../../src/guard/places-observe.h"
 #include "../../src/guard/process-observe.h"
-#include "../../src/guard/signs-observe.h"
 #include "../../src/health/limits-observe.h"
 #include "../../src/kubelet/find.h"
 #include "../../src/module/modprobe-observe.h"
 #include "../../src/plugin/plugin-observe.h"
+#include "../../src/step/observers.h"
 #include "compose.h"
 #include "place.h"
 

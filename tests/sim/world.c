@@ -5,15 +5,13 @@
  */
 #include "../../src/model/world.h"
 #include "../../src/device/rdma-observe.h"
-#include "../../src/metadata/metadata-observe.h"
 #include "../../src/model/link-log.h"
 #include "../../src/model/paths.h"
 #include "../../src/os/child.h"
-#include "../../src/outputs/output-observe.h"
 #include "../../src/pass/observe.h"
 #include "../../src/plugin/plugin-observe.h"
 #include "../../src/show/state.h"
-#include "../../src/vf/vf-observe.h"
+#include "../../src/step/observers.h"
 #include "sim.h"
 
 #include <poll.h>
