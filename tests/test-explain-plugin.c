@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "../src/base/document.h"
-#include "../src/show/explain-plugin.h"
+#include "../src/show/explain.h"
 
 #define PATH "/run/plugin.json"
 

@@ -13,9 +13,7 @@
 #include "../src/model/plan.h"
 #include "../src/nccl/nccl-output.h"
 #include "../src/outputs/documents-output.h"
-#include "../src/outputs/metrics-output.h"
-#include "../src/outputs/nfd-output.h"
-#include "../src/outputs/output-plan.h"
+#include "../src/step/steps.h"
 
 #define KEY "feature.node.kubernetes.io/rdma-provision."
 

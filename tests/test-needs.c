@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../src/guard/needs-rules.h"
+#include "../src/step/steps.h"
 
 #include "scene.h"
 

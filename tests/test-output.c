@@ -11,7 +11,7 @@
 #include "../src/plugin/plugin-output.h"
 #include "../src/show/actions.h"
 #include "../src/show/check.h"
-#include "../src/show/explain-kubelet.h"
+#include "../src/show/explain.h"
 #include "../src/show/group.h"
 #include "../src/show/state.h"
 #include "../src/show/tree.h"

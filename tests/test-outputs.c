@@ -15,10 +15,10 @@
 #include "../src/nccl/nccl-env.h"
 #include "../src/os/memory-file.h"
 #include "../src/os/rdma.h"
-#include "../src/outputs/output-plan.h"
 #include "../src/plugin/plugin-observe.h"
 #include "../src/step/observers.h"
 #include "../src/step/other-files.h"
+#include "../src/step/steps.h"
 #include "../src/step/verbs.h"
 #include "tree.h"
 

@@ -14,7 +14,6 @@
 #include "../src/nccl/nccl-output.h"
 #include "../src/os/dcb.h"
 #include "../src/qos/qos-output.h"
-#include "../src/route/revert-plan.h"
 #include "../src/step/steps.h"
 
 #define PF      "0000:41:00.0"

@@ -15,7 +15,6 @@
 #include "../src/model/route-find.h"
 #include "../src/os/link.h"
 #include "../src/os/route.h"
-#include "../src/os/rule.h"
 #include "netns.h"
 
 #define LAYOUTS  60

@@ -11,7 +11,6 @@
 
 #include "../src/model/rtproto.h"
 #include "../src/os/route.h"
-#include "../src/os/rule.h"
 #include "netns.h"
 
 #include <linux/fib_rules.h>

@@ -8,7 +8,7 @@
 
 #include "../src/model/ip.h"
 #include "../src/model/rtproto.h"
-#include "../src/route/revert-plan.h"
+#include "../src/step/steps.h"
 
 #include "scene.h"
 

@@ -8,7 +8,6 @@
 
 #include "../src/os/link.h"
 #include "../src/os/route.h"
-#include "../src/os/rule.h"
 #include "../src/step/observers.h"
 #include "netns.h"
 #include "skip.h"

@@ -15,8 +15,6 @@
 #include "../plugin/plugin-output.h"
 #include "../show/actions.h"
 #include "../show/check.h"
-#include "../show/explain-kubelet.h"
-#include "../show/explain-plugin.h"
 #include "../show/explain.h"
 #include "../show/pod.h"
 #include "../step/observers.h"

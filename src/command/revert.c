@@ -8,7 +8,7 @@
 #include "../os/memory-file.h"
 #include "../pass/live.h"
 #include "../pass/loop.h"
-#include "../route/revert-plan.h"
+#include "../step/steps.h"
 #include "session.h"
 
 static int make_plan(const struct pass *pass, const struct node *n, const struct memory *memory,

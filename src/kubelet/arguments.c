@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "arguments.h"
+/*
+ * Arguments: the command line itself: the words of ExecStart= with their variables put in, by the
+ * rules of systemd.service(5) "Command lines"; or those of a file of flags, or of a process.
+ */
+#include "unit.h"
 
 #define PROBE        "best-effort" /* a plain word, as all that is ever put there */
 #define MAX_PROBES   4             /* places that are tried for one value */

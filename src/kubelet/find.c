@@ -6,12 +6,11 @@
 #include "../model/units.h"
 #include "../os/memory-file.h"
 #include "../os/unit-file.h"
-#include "arguments.h"
 #include "cpus.h"
 #include "find-values.h"
-#include "redact.h"
 #include "servers.h"
 #include "start-rules.h"
+#include "unit.h"
 #include "version.h"
 
 #define MAX_CMDLINE   ((size_t)2 * 1024 * 1024)           /* the kernel's default limit */

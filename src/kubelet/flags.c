@@ -2,7 +2,7 @@
 #include "flags.h"
 
 #include "../model/kubelet.h"
-#include "arguments.h"
+#include "unit.h"
 
 static const char *const names[] = {
 	[FLAG_CONFIG] = "config",

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "loaded.h"
+/*
+ * Loaded: what systemd itself has of a unit, in place of what its files say: they may have been
+ * edited after the last daemon-reload. Words that are the same in both keep their place in a file.
+ */
+#include "unit.h"
 
 #include <sys/stat.h>
 

@@ -6,8 +6,6 @@
 #include <stdarg.h>
 
 #include "../os/unit-file.h"
-#include "arguments.h"
-#include "loaded.h"
 
 #define MAX_TEXT    ((size_t)256 * 1024)      /* of a unit or a file of variables */
 #define MAX_CMDLINE ((size_t)2 * 1024 * 1024) /* as the kernel's default limit */

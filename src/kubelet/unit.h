@@ -83,7 +83,7 @@ struct unit {
 
 /*
  * @is_asking: systemd is asked for what it has loaded, also where the files tell the same:
- * loaded.h. Return: 0 or -ENOMEM. Release @ret with unit_done().
+ * loaded.c. Return: 0 or -ENOMEM. Release @ret with unit_done().
  */
 int unit_read(const struct fs *fs, const char *name, bool is_asking, struct unit *ret);
 void unit_done(struct unit *u);
@@ -109,3 +109,39 @@ struct variable *unit_variable(const struct unit *u, const char *name);
 uint32_t unit_line(const struct unit *u, uint16_t page, uint32_t at); /* from 1; 0: not known */
 
 _printf_(2, 3) void unit_problem(struct unit *u, const char *format, ...);
+
+/* In arguments.c: the words of the command line. */
+
+/* Fills program, arguments and exec_at of what was read of a unit. 0 or -ENOMEM. */
+int arguments_expand(struct unit *u);
+
+/* Adds the arguments that a page of flags, or of a process, has in it. 0 or -ENOMEM. */
+int arguments_add_page(struct unit *u, uint16_t page);
+
+/**
+ * arguments_find_literal() - find the one text in a file that gives an argument its value
+ * @i:        the argument, in a file of variables or flags
+ * @value:    byte of the argument at which the value begins
+ * @ret_from: where the value stands in the file, to *ret_to
+ *
+ * A place counts only when a plain word put there gives that word to this argument, and leaves
+ * every other argument as it was; of equal flags from one variable all may change.
+ *
+ * Return: 1, 0: there is no such place, or -ENOMEM.
+ */
+int arguments_find_literal(const struct unit *u, size_t i, size_t value, uint32_t *ret_from,
+			   uint32_t *ret_to);
+
+/* In loaded.c: what systemd itself has of the unit. */
+
+/*
+ * Asks the manager helper, which has to be started for it. It is needed where a file of the unit
+ * was changed after the last daemon-reload; and where a variable is set nowhere, unit_read() asks
+ * again. Leaves the unit as it is when systemd does not answer. Return: 0 or -ENOMEM.
+ */
+int loaded_read(struct unit *u, const struct fs *fs, bool is_asking);
+
+/* In redact.c: copies for a recorder. */
+
+/* Tells the recorder of @fs, if there is one, a copy of every page of the unit. 0 or -ENOMEM. */
+int redact_unit(const struct fs *fs, const struct unit *u);

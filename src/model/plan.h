@@ -21,7 +21,7 @@ enum need_why {
 	_NEED_N
 };
 
-/* A function that the node needs: guard/needs-rules.h. */
+/* A function that the node needs: guard/needs-rules.c. */
 struct need {
 	char pci[PCI_LEN];
 	char netdev[IFNAME_LEN]; /* of the host that leads to it: "bond0"; else "" */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "neighbour.h"
+/*
+ * Neighbour: routers in the neighbour table, and how the kernel is made to keep one resolved.
+ */
+#include "route.h"
 
 #include "../model/rtproto.h"
 #include "nl.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Route: the routes of all tables but "local", and the kernel's own lookup, over rtnetlink.
+ * Route: the routes of all tables but "local", and the kernel's own lookup, over rtnetlink; policy
+ * routing rules and neighbours.
  */
 #pragma once
 
@@ -42,3 +43,37 @@ int route_remove(struct netlink *nl, const struct route *t);
  * when l->address is no address of this host (-EINVAL, -ENETUNREACH). Return: 0 or -ENOMEM.
  */
 int route_lookup(struct netlink *nl, struct lookup *l, bool with_hops);
+
+/* In rule.c: policy routing rules. */
+
+/* IPv4 and IPv6, of everybody, in the order in which the kernel follows them. @ret is owned by the
+ * caller. */
+int rule_list(struct netlink *nl, struct rule **ret, size_t *ret_n);
+
+/*
+ * Adds a rule with OWN_PROTOCOL that leads into its table; 0 also when another program made
+ * the same (-EEXIST): without NLM_F_EXCL the kernel would add it again at each run.
+ * Source: fib_nl_newrule() in net/core/fib_rules.c
+ */
+int rule_add(struct netlink *nl, const struct rule *rule);
+
+/* Removes one of ours; 0 also when it is gone. Never one with another protocol. */
+int rule_remove(struct netlink *nl, const struct rule *rule);
+
+/* In neighbour.c: routers in the neighbour table. */
+
+/* IPv6 entries with NTF_ROUTER or with OWN_PROTOCOL. @ret is owned by the caller. */
+int neighbour_list(struct netlink *nl, struct neighbour **ret, size_t *ret_n);
+
+/*
+ * Makes the kernel keep @n resolved (NTF_EXT_MANAGED), probing it whenever its time is over. An
+ * entry that is there keeps its state. Before Linux 5.16 the flag is not known and not refused:
+ * look whether it is there. Source: neigh_add() and neigh_managed_work() in net/core/neighbour.c
+ */
+int neighbour_manage(struct netlink *nl, const struct neighbour *n);
+
+/* The same for once (NTF_USE): it is probed now, as if a packet were to go there. */
+int neighbour_probe(struct netlink *nl, const struct neighbour *n);
+
+/* Forgets an entry; a packet makes it again. 0 also when it is gone. */
+int neighbour_remove(struct netlink *nl, const struct neighbour *n);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rule.h"
+/*
+ * Rule: policy routing rules over rtnetlink.
+ */
+#include "route.h"
 
 #include "../model/rtproto.h"
 #include "nl.h"

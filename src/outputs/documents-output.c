@@ -2,8 +2,6 @@
 #include "documents-output.h"
 
 #include "../nccl/nccl-output.h"
-#include "metrics-output.h"
-#include "nfd-output.h"
 
 static bool has_in_pod(const struct plan *p)
 {

@@ -42,3 +42,20 @@ int output_files(const struct config *c, const struct node *n, const struct memo
  * with Act=exclude.
  */
 int cdi_text(const struct node *n, const struct plan *p, char **ret);
+
+/**
+ * nfd_text() - the whole file
+ * @old:  the file as it is, or NULL: while a device is in a pod, and its port cannot be seen, link
+ * layer and rates are taken from there
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int nfd_text(const struct config *c, const struct node *n, const struct plan *p, const char *old,
+	     char **ret);
+
+/* The whole file, with memory.last_change when there is one. Return: 0 or -ENOMEM. */
+int metrics_text(const struct config *c, const struct node *n, const struct memory *memory,
+		 const struct plan *p, char **ret);
+
+/* The last change that a file of ours tells of. Return: 0, or -ENODATA when it tells of none. */
+int metrics_read_change(const char *text, struct last_change *ret);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output-plan.h"
+/*
+ * Output: the files of [Output], after everything else: they tell of the plan that was made.
+ *
+ * Pure. Nobody waits for them, and they change no state when they cannot be written.
+ */
+#include "../step/steps.h"
 
 #include "../step/attempts-plan.h"
 

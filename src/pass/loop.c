@@ -7,8 +7,6 @@
 #include "../model/paths.h"
 #include "../os/memory-file.h"
 #include "../outputs/documents-output.h"
-#include "../outputs/metrics-output.h"
-#include "../outputs/output-plan.h"
 #include "../plugin/plugin-output.h"
 #include "../show/state.h"
 #include "../step/attempts-plan.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan-make.h"
 
-#include "../guard/needs-rules.h"
 #include "../step/attempts-plan.h"
 #include "../step/steps.h"
 

@@ -11,10 +11,8 @@
 #include "../device/pci-observe.h"
 #include "../os/ethtool.h"
 #include "../os/link.h"
-#include "../os/neighbour.h"
 #include "../os/netns.h"
 #include "../os/route.h"
-#include "../os/rule.h"
 #include "../os/wireguard.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "../guard/guard-rules.h"
 #include "../model/module-options.h"
 #include "../model/rtproto.h"
-#include "revert-plan.h"
+#include "../step/steps.h"
 
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "revert-plan.h"
+/*
+ * Revert: takes back the settings that were made in the kernel in this boot. Pure, and without a
+ * configuration: routes and rules of ours are known by their protocol, files for others by their
+ * records, all else by the ledger.
+ */
+#include "../step/steps.h"
 
 #include "../guard/in-use-plan.h"
 #include "../model/paths.h"

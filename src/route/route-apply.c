@@ -5,9 +5,7 @@
  * none of them.
  */
 #include "../os/link.h"
-#include "../os/neighbour.h"
 #include "../os/route.h"
-#include "../os/rule.h"
 #include "../step/ledger-apply.h"
 #include "../step/verbs.h"
 

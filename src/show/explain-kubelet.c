@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explain-kubelet.h"
+/*
+ * Explain: of the kubelet, from facts to verdict: how it is started, what its settings will be at
+ * its next start, who decides that and since when, what is done about it and by which row of the
+ * table, and whether the device plugin gives the topology manager anything to work with.
+ *
+ * Pure.
+ */
+#include "explain.h"
 
 #include "../base/document.h"
 #include "sheet.h"

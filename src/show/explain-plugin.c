@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explain-plugin.h"
+/*
+ * Explain: of the device plugin, from facts to verdict: its file and whether that is written, who
+ * starts it, the processes of it and whether they have read the file, what its own rules
+ * (lint-rules.h) make of each device, what it exposes, and what to do.
+ *
+ * Pure.
+ */
+#include "explain.h"
 
 #include "../base/document.h"
 #include "../plugin/plugin-output.h"

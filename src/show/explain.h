@@ -64,3 +64,54 @@ const char *output_explain_name(const struct node *n, size_t i);
  */
 int output_explain(const struct config *c, const struct node *n, const struct memory *memory,
 		   const struct plan *p, const struct pci *pci, bool is_json, char **ret);
+
+/**
+ * output_explain_kubelet() - for people, or as the document of "explain kubelet --json"
+ *
+ * {
+ *   "present", "unit", "version", "config", "config_dir": "" for none; "managed_by", "problem",
+ *   "running", "deferred": it was started before our last edit, "since": that edit, "" for none,
+ *   "settings": [ { "key", "value", "source": "default", "file", "drop-in", "flag" or "unknown",
+ * "path", "line", "wanted": "" is left alone, "row": of the decision table, 0 for none, "outcome":
+ *       as in state.json, "way": how it would be edited, "edits": the file, "code", "detail",
+ *       "advice" } ],
+ *   "cpus": { "reserved", "online", "checkpoint": policy of the state file, "" for none },
+ *   "plugin", "hints": does the device plugin tell NUMA nodes
+ * }
+ *
+ * Return: 0 or -ENOMEM. Release @ret with free().
+ */
+int output_explain_kubelet(const struct config *c, const struct node *n, bool is_json, char **ret);
+
+/* The word of an item for programs: "pending" is what kubelet-ensure would change; "" for none. */
+const char *output_kubelet_outcome(const struct kubelet_item *item);
+
+/*
+ * Does the chosen device plugin tell NUMA nodes? Without that the topology manager has nothing to
+ * align: k8s-rdma-shared-dev-plugin reports no TopologyInfo at all, and the mode hca of
+ * k8s-rdma-sriov-dev-plugin has 1000 numbers that are no devices (its server.go).
+ */
+bool output_has_hints(const struct config *c);
+
+/**
+ * output_explain_plugin() - for people, or as the document of "explain plugin --json"
+ * @n: with all processes of the plugin in plugin_processes, when has_processes
+ *
+ * {
+ *   "type", "path", "devices": [ { "pci", "resource" } ], "excluded": [ { "target", "code",
+ *       "meaning", "detail", "advice" } ]: as in "check --json"; the last two are empty with
+ *       Type=none,
+ *   "resources": [ { "resource", "devices" } ]: the pools of "devices", in the order of the file,
+ *   "written": the file has what it should have, "waits": code of why it is not written, or "",
+ *   "manifest": path of its static pod, "" without one,
+ *   "processes_known", "processes": [ { "pid", "command", "container", "since_change": seconds from
+ *       the last change of the file to its start, below 0: it has not read it; null: there is no
+ *       file } ],
+ *   "exposes": how many devices the running configuration comes to,
+ *   "code", "meaning", "detail", "advice": what is in the way of that; "" for nothing
+ * }
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int output_explain_plugin(const struct config *c, const struct node *n, const struct memory *memory,
+			  const struct plan *p, bool has_processes, bool is_json, char **ret);

@@ -7,7 +7,7 @@
 #include "../model/memory.h"
 #include "../plugin/plugin-output.h"
 #include "../qos/qos-output.h"
-#include "explain-kubelet.h"
+#include "explain.h"
 
 #define SCHEMA 1
 

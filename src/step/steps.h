@@ -13,6 +13,16 @@
 int plan_old_pod(const struct config *c, const struct node *n, const struct memory *memory,
 		 struct plan *p);
 
+#define QUIET_USEC (15 * USEC_PER_SEC)
+#define YOUNG_USEC (10 * USEC_PER_SEC)
+
+/* Sets p->graph, p->needs and what belongs to them, and p->again_usec. Return: 0 or -ENOMEM. */
+int plan_needs(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p);
+
+#define NODE_NIC_AUTO "auto"
+#define NODE_NIC_NONE "none"
+
 /*
  * Which functions are managed, which of them are handed out, and what each is worth.
  *
@@ -223,3 +233,34 @@ int plan_health(const struct node *n, const struct memory *memory, struct plan *
  */
 int64_t plan_explain_vfs(const struct config *c, const struct node *n, const struct memory *memory,
 			 const struct pci *pci, char *ret, size_t size);
+
+/**
+ * plan_outputs() - add what has to become of the files
+ * @n:      with node.outputs and node.output_records
+ * @p:      a finished plan, with plan.outputs (of outputs/documents-output.h)
+ *
+ * While there are other changes to make, files are only named as what comes last; but one that an
+ * earlier boot left, and that says the node is ready, is replaced before them. A file that
+ * another program wrote is refused. One that was written by us and is not asked for any more is
+ * removed, and so are the NCCL and the CDI file when there is nothing to write: old text would be
+ * wrong.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int plan_outputs(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p);
+
+/**
+ * plan_revert() - list the steps back
+ * @with_vfs: also VFs that were made in this boot, where no program uses them
+ * @ret:      release with plan_done()
+ *
+ * Settings that another program has changed since then are left alone. VFs in use are refused.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs, struct plan *ret);
+
+/* Adds the steps back of metrics and sysctls of one netdev. Return: 0 or -ENOMEM. */
+int plan_revert_netdev(const struct node *n, const struct memory *memory, struct plan *p,
+		       uint32_t ifindex);

@@ -13,7 +13,6 @@
 #include "../../src/model/rtproto.h"
 #include "../../src/os/link.h"
 #include "../../src/os/route.h"
-#include "../../src/os/rule.h"
 #include "../../src/route/nic-netdev-rules.h"
 #include "sim.h"
 
