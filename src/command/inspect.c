@@ -9,7 +9,6 @@
 #include "../os/kmsg.h"
 #include "../os/yaml-json.h"
 #include "../pass/loop.h"
-#include "../pass/observe.h"
 #include "../plugin/dra-output.h"
 #include "../plugin/plugin-observe.h"
 #include "../plugin/plugin-output.h"

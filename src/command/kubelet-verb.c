@@ -4,7 +4,6 @@
  */
 #include "../base/log.h"
 #include "../config/load.h"
-#include "../model/paths.h"
 #include "../service/wait.h"
 #include "session.h"
 

@@ -5,7 +5,6 @@
  */
 #include "../base/document.h"
 #include "../base/log.h"
-#include "../config/load.h"
 #include "../model/paths.h"
 #include "../os/manager.h"
 #include "../pass/live.h"

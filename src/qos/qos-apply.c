@@ -3,7 +3,6 @@
  * Qos: one value of a port, or one default of rdma_cm. The ledger has both by PCI address: they
  * outlast a netdev that goes into a pod, and comes back as another.
  */
-#include "../model/memory.h"
 #include "../os/dcb.h"
 #include "../os/memory-file.h"
 #include "../os/rdma.h"

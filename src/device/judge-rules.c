@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "judge-rules.h"
+
+#include "../model/ip.h"
+#include "../model/module-options.h"
+#include "../step/identity-rules.h"
+#include "../step/steps.h"
+#include "cause-rules.h"
+
+#include <linux/if_link.h>
+#include <sys/socket.h>
+
+bool judge_is_part_of_lag(const struct node *n, const struct pci *pci)
+{
+	const struct netdev *bond = node_bond_of(n, node_netdev_of(n, pci->address));
+	size_t slot = strcspn(pci->address, ".") + 1;
+
+	if (!bond || !streq(pci->driver, "mlx5_core") || node_ibdev_of(n, pci->address))
+		return false;
+
+	return ANY(nd, n->netdevs, n->n_netdevs,
+		   nd->master == bond->ifindex && strncmp(nd->pci, pci->address, slot) == 0 &&
+			   strcmp(nd->pci, pci->address) < 0 && node_ibdev_of(n, nd->pci));
+}
+
+/* The GIDs of a bonded port are of the bond, also where netlink names its slave. */
+static bool is_gid_ready(const struct device *d, const struct port *port, bool is_ipv6)
+{
+	uint8_t bytes[16];
+
+	for (size_t i = 0; i < port->n_gids; i++) {
+		const struct gid *gid = &port->gids[i];
+
+		if (is_ipv6 && (!gid_parse(gid->gid, bytes) || !gid_is_global_ipv6(bytes)))
+			continue;
+		if (streq(gid->type, GID_ROCE_V2) && gid->netdev[0] &&
+		    (streq(gid->netdev, d->netdev_name) ||
+		     (d->bond && streq(gid->netdev, d->bond->name))))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Is it used with an address that the host has? That of a VF, and of a NIC that moves into a pod,
+ * is the pod's.
+ */
+static bool needs_address(const struct config *c, const struct device *d)
+{
+	if (d->is_vf && plugin_gives_vfs(c->plugin.type))
+		return false;
+	if (d->config->require_address != REQUIRE_ADDRESS_AUTO)
+		return d->config->require_address == REQUIRE_ADDRESS_YES;
+	return c->route.manage && !d->is_vf && d->config->mode == VF_MODE_KEEP &&
+	       !plugin_moves_netdev(c->plugin.type);
+}
+
+static bool has_routable_address(const struct node *n, const struct netdev *nd)
+{
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+		uint8_t gid[16];
+
+		gid_of_address(a, gid);
+		if (a->ifindex == nd->ifindex && gid_is_routable(gid))
+			return true;
+	}
+	return false;
+}
+
+/* Does the netdev, or a VLAN or bond above it, have an address? @port: in its GIDs; NULL: any. */
+static bool has_address(const struct plan *p, const struct device *d, const struct port *port)
+{
+	const struct netdev *nd;
+
+	for (size_t i = 0; (nd = graph_of(&p->graph, d->pci->address, &i));)
+		if (nd->netns == 0 && (port ? gid_index_of(port, nd->name, NULL) >= 0
+					    : has_routable_address(p->graph.n, nd)))
+			return true;
+	return false;
+}
+
+/* Has another port of its bond the GIDs of the bond's address? The active port alone has them:
+ * bond_delete_netdev_default_gids() in drivers/infiniband/core/roce_gid_mgmt.c. */
+static bool is_backup(const struct node *n, const struct device *d)
+{
+	for (size_t i = 0; d->bond && i < n->n_netdevs; i++) {
+		const struct ibdev *ib = n->netdevs[i].master == d->bond->ifindex
+						 ? node_ibdev_of(n, n->netdevs[i].pci)
+						 : NULL;
+
+		for (size_t k = 0; ib && ib != d->ibdev && k < ib->n_ports; k++)
+			if (gid_index_of(&ib->ports[k], d->bond->name, NULL) >= 0)
+				return true;
+	}
+	return false;
+}
+
+/* Names what is to give the missing address; NULL: the network manager, as the reason says. */
+static const char *who_gives(const struct config *c, const struct device *d)
+{
+	if (c->route.manage && c->route.address == ADDRESS_METADATA)
+		return "The metadata service gives it ([Route] Address=metadata): \"rdma-provision "
+		       "plan\" shows what it was asked and what it answered.";
+	if (c->route.manage && c->route.address == ADDRESS_STATIC)
+		return "It is set by StaticAddress= in a section of this NIC ([Route] "
+		       "Address=static).";
+	if (pci_is_erdma(d->pci))
+		return "The eRDMA controller gives it before the interface is up; set [Route] "
+		       "Address=metadata, or configure the interface in the network manager of the "
+		       "node. If Terway has the interface, its addresses are those of pods: "
+		       "exclude it by eni_tag_filter.";
+	return NULL;
+}
+
+/* Judges an active port of Ethernet. */
+static enum reason judge_address(const struct config *c, const struct plan *p, struct device *d,
+				 const struct port *port)
+{
+	const bool is_iwarp = streq(d->ibdev->node_type, "RNIC");
+	const bool is_ipv6 = c->route.manage && c->route.ipv6 == IPV6_RA && !pci_is_erdma(d->pci);
+
+	if (!is_iwarp && !is_gid_ready(d, port, false))
+		return REASON_NO_GID;
+	if (!is_iwarp && is_ipv6 && !is_gid_ready(d, port, true))
+		return REASON_NO_IPV6_GID;
+	/* iWARP has no GID of an address. */
+	if (!d->needs_address || has_address(p, d, is_iwarp ? NULL : port))
+		return REASON_NONE;
+	d->is_backup = is_backup(p->graph.n, d);
+	if (d->is_backup)
+		return REASON_NONE;
+	if (has_address(p, d, NULL)) /* for a moment: route/address-plan.c */
+		return REASON_GID_PENDING;
+	d->advice = who_gives(c, d);
+	return REASON_NO_ADDRESS;
+}
+
+/* The best reason over all ports: one good port makes a device usable. */
+static enum reason judge_ports(const struct config *c, const struct node *n, const struct plan *p,
+			       struct device *d)
+{
+	enum reason worst = REASON_PORT_DOWN;
+	const struct ibdev *ib = d->ibdev;
+
+	for (size_t i = 0; i < ib->n_ports; i++) {
+		const struct port *port = &ib->ports[i];
+
+		if (!streq(port->state, "ACTIVE")) {
+			if (worst != REASON_PORT_DOWN)
+				continue;
+			snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 " is %s",
+				 ib->name, port->number,
+				 port->state[0] ? port->state : "unreadable");
+			d->advice = cause_of_port(n, d->pci, i == 0 ? d->netdev : NULL, port,
+						  d->detail, sizeof(d->detail));
+			continue;
+		}
+		/* InfiniBand has its GID from the fabric. */
+		d->advice = NULL;
+		worst = streq(port->link_layer, "Ethernet") ? judge_address(c, p, d, port)
+							    : REASON_NONE;
+		if (worst == REASON_NONE) {
+			d->detail[0] = '\0';
+			return REASON_NONE;
+		}
+		snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 ", netdev %s", ib->name,
+			 port->number, d->netdev_name[0] ? d->netdev_name : "not known");
+	}
+	return worst;
+}
+
+/* A driver removes ibdev and netdev when the firmware fails: mlx5_error_sw_reset(),
+ * mlx5_unload_one() in .../mlx5/core. With either left, an error does not concern users. */
+static bool has_failed(const struct node *n, const struct pci *pci)
+{
+	return pci && pci->health[0] && !node_ibdev_of(n, pci->address) &&
+	       !node_netdev_of(n, pci->address);
+}
+
+static enum reason say_failed(const struct pci *pci, struct device *d)
+{
+	snprintf(d->detail, sizeof(d->detail), "devlink health reporter of %s in error state: %s",
+		 pci->address, pci->health);
+	return REASON_PF_SICK;
+}
+
+/* A VF of the sriov plugin is brought up by a CNI, in a pod: until then only its PF can tell, and
+ * what its PF has set for it. */
+static enum reason judge_pf(const struct node *n, struct device *d)
+{
+	const struct vf_info *info = node_vf_info(n, d->pci->physfn, d->pci->vf_index);
+	const struct ibdev *ib = node_ibdev_of(n, d->pci->physfn);
+	const struct netdev *nd = node_netdev_of(n, d->pci->physfn);
+	const struct pci *pf = node_pci(n, d->pci->physfn);
+	const bool is_pf_up = ib ? ibdev_is_active(ib) : nd && nd->is_up && nd->has_carrier;
+	char cause[192] = "";
+
+	if (is_pf_up && !(info && info->link_state == IFLA_VF_LINK_STATE_DISABLE))
+		return REASON_NONE;
+	if (has_failed(n, pf))
+		return say_failed(pf, d);
+	d->advice = cause_of_port(n, d->pci, NULL, ib && ib->n_ports > 0 ? &ib->ports[0] : NULL,
+				  cause, sizeof(cause));
+	if (is_pf_up || strstr(cause, "of its physical function"))
+		COPY(d->detail, cause);
+	else
+		snprintf(d->detail, sizeof(d->detail), "of its physical function %s%s%s",
+			 d->pci->physfn, cause[0] ? ": " : "", cause);
+	return REASON_PORT_DOWN;
+}
+
+const struct device *judge_pf_of(const struct plan *p, const struct device *d)
+{
+	if (!d->is_vf)
+		return NULL;
+	while (d > p->devices && d->is_vf)
+		d--;
+	return d;
+}
+
+/* eRDMA has one driver, which most kernels do not have: it is known by its PCI id. */
+static bool lacks_module(const struct node *n, const struct pci *pci)
+{
+	return pci_is_erdma(pci) && !pci->driver[0] && !pci->module[0] && !n->is_dkms_building;
+}
+
+/*
+ * Is the card in DPU mode? The driver of the PF reports nothing of its VFs either, so nothing may
+ * have been tried: mlx5e_get_vf_config() in .../mlx5/core/en_main.c gives the EPERM of
+ * mlx5_eswitch_get_vport().
+ */
+bool plan_refuses_settings(const struct node *n, const struct device *d)
+{
+	const struct pci *pf = d->is_vf ? node_pci(n, d->pci->physfn) : d->pci;
+
+	return d->unsupported & VF_SETTING_REFUSED ||
+	       (pf && pf->has_silent_vfs && streq(pf->driver, "mlx5_core"));
+}
+
+/* Source: NVIDIA BlueField BSP, "Controlling Host PF and VF Parameters". */
+static enum reason say_zero_guid(const struct node *n, struct device *d)
+{
+	COPY(d->detail, d->ibdev->name);
+	if (d->is_vf && plan_refuses_settings(n, d))
+		d->advice = "The card lets the host set nothing of its VFs, as a BlueField in DPU "
+			    "mode does. Set the MAC on the system of the card (\"echo MAC "
+			    ">/sys/class/net/p0/smart_nic/vfN/mac\"), then rebind the driver of "
+			    "the virtual function here.";
+	return REASON_ZERO_GUID;
+}
+
+enum reason judge_device(const struct config *c, const struct node *n, const struct memory *memory,
+			 const struct plan *p, struct device *d)
+{
+	const struct device *pf = judge_pf_of(p, d);
+	const struct ibdev *ib = d->ibdev;
+
+	d->needs_address = needs_address(c, d);
+	/* The driver of the device hangs, so that no user may count on it. */
+	if (streq(memory->stuck, d->pci->address)) {
+		COPY(d->detail, "a write to it never came back");
+		return REASON_PCI_STUCK;
+	}
+	if (!d->pci->driver[0] && pf && pf->sick[0]) {
+		COPY(d->detail, pf->sick);
+		return REASON_PF_SICK;
+	}
+	if (lacks_module(n, d->pci)) {
+		COPY(d->detail, ERDMA_MODULE);
+		return REASON_MODULE_MISSING;
+	}
+	if (!d->pci->driver[0]) {
+		snprintf(d->detail, sizeof(d->detail), "%s",
+			 d->pci->module[0] || n->is_copy ? d->pci->module : "no module claims it");
+		return REASON_NO_DRIVER;
+	}
+	if (has_failed(n, d->pci))
+		return say_failed(d->pci, d);
+	/* The netdev of InfiniBand is ib_ipoib's, which need not be loaded. */
+	if (d->is_vf && d->pci->is_without_netdev && !(ib && node_is_infiniband(n, d->pci))) {
+		const struct device_memory *m = memory_device(memory, d->pci->address);
+
+		snprintf(d->detail, sizeof(d->detail), "%s is in no network namespace",
+			 m ? m->netdev : "its netdev");
+		return REASON_VF_ORPHAN;
+	}
+	if (!ib && judge_is_part_of_lag(n, d->pci)) {
+		snprintf(d->detail, sizeof(d->detail), "%s is a port of %s", d->netdev_name,
+			 d->bond->name);
+		return REASON_PORT_OF_LAG;
+	}
+	if (!ib)
+		return REASON_NO_IBDEV;
+	if (guid_is_zero(ib->node_guid))
+		return say_zero_guid(n, d);
+	if (d->is_vf && d->config->identity == IDENTITY_DERIVED &&
+	    identity_is_other(n, p, d->pci, d->netdev, ib, d->detail, sizeof(d->detail)))
+		return REASON_VF_IDENTITY;
+	d->detail[0] = '\0';
+	if (!ib->uverbs[0])
+		return REASON_NO_UVERBS;
+	if (!n->has_rdma_cm)
+		return REASON_NO_RDMA_CM;
+	/* iWARP has no management datagrams, but the shared plugin drops a device without umad. */
+	if (!ib->umad[0] && (!streq(ib->node_type, "RNIC") || c->plugin.type == PLUGIN_RDMA_SHARED))
+		return reason_without_umad(c, n, d->pci);
+	if (ib->verbs < 0) {
+		snprintf(d->detail, sizeof(d->detail), "%s: %s", ib->name, strerror(-ib->verbs));
+		return REASON_VERBS_FAILED;
+	}
+	return d->is_vf && plugin_gives_vfs(c->plugin.type) ? judge_pf(n, d)
+							    : judge_ports(c, n, p, d);
+}
+
+bool judge_is_bound_again(const struct pci *pci, const struct device_memory *m)
+{
+	return m->usable_instance > 0 && pci->instance > 0 && m->usable_instance != pci->instance;
+}
+
+bool judge_is_in_pod(const struct node *n, const struct device *d, const struct device_memory *m)
+{
+	if (!m || !m->was_usable || !d->pci->driver[0] || judge_is_bound_again(d->pci, m) ||
+	    has_failed(n, d->pci))
+		return false;
+	if (m->netdev[0] && !d->netdev)
+		return !d->pci->is_without_netdev;
+	return !d->ibdev && !m->was_virtual && n->netns_mode == NETNS_MODE_EXCLUSIVE;
+}
+
+/*
+ * In DPU mode the eswitch belongs to the card's own processors, and the host's PF may set nothing
+ * of its VFs: mlx5_eswitch_get_vport() in .../mlx5/core/eswitch.c gives EPERM or EINVAL, the
+ * firmware EREMOTEIO.
+ */
+static bool is_refused(const struct pci *pf, const struct action *a)
+{
+	return streq(pf->driver, "mlx5_core") && a->is_done && a->verb != VERB_SET_MTU &&
+	       (a->result == -EPERM || a->result == -EINVAL || a->result == -EREMOTEIO);
+}
+
+uint32_t judge_unsupported(const struct node *n, const struct memory *memory, const struct pci *pf)
+{
+	const struct device_memory *m = memory_device(memory, pf->address);
+	uint32_t bits = m ? m->unsupported : 0, refused = 0, done = 0;
+	size_t at = SIZE_MAX;
+	const struct action *a = NULL;
+
+	while ((a = attempts_next_of_vfs(memory->tried, n, pf->address, &at, a))) {
+		bits |= action_unsupported_setting(a);
+		if (is_refused(pf, a))
+			refused |= verb_vf_setting(a->verb);
+		if (a->is_done && a->result >= 0)
+			done |= verb_vf_setting(a->verb);
+	}
+	/* A setting that another VF of the PF took is supported, and only failed here. */
+	refused &= ~done;
+	return bits | refused | (refused ? VF_SETTING_REFUSED : 0);
+}
+
+static bool has_bound_vf(const struct node *n, const struct pci *pf)
+{
+	size_t at = SIZE_MAX, i;
+
+	while ((i = node_next(n, NODE_INDEX_VF, pf->address, &at)) != SIZE_MAX)
+		if (n->pcis[i].driver[0])
+			return true;
+	return false;
+}
+
+void judge_sick(const struct node *n, const struct memory *memory, struct device *d)
+{
+	const struct device_memory *m = memory_device(memory, d->pci->address);
+
+	const struct action *t = NULL;
+	size_t at = SIZE_MAX;
+
+	while ((t = attempts_next_of_vfs(memory->tried, n, d->pci->address, &at, t))) {
+		if (!action_is_bad_bind(t))
+			continue;
+		if (t->took_usec <= SLOW_BIND_USEC) {
+			if (!has_bound_vf(n, d->pci))
+				snprintf(d->sick, sizeof(d->sick), "%.19s could not be bound",
+					 t->target);
+			continue;
+		}
+		snprintf(d->sick, sizeof(d->sick), "binding %.19s %s %" PRIu64 " s", t->target,
+			 t->result == -ETIMEDOUT ? "did not end in"
+			 : t->result < 0         ? "failed after"
+						 : "took",
+			 t->took_usec / USEC_PER_SEC);
+		d->is_sick_long = true;
+		d->sick_pid = t->pid;
+		return;
+	}
+	/* A start, a reload or "apply" tries the VFs again, unless the kernel is still at it. */
+	if (!m || !m->sick[0] || m->instance != d->pci->instance ||
+	    (memory->tried && memory->tried->is_first && m->sick_pid == 0))
+		return;
+	COPY(d->sick, m->sick);
+	d->is_sick_long = true;
+	d->sick_pid = m->sick_pid;
+}

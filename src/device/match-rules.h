@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Match: which section owns a function, and by which of its names. What other rooms ask of it is in
+ * step/steps.h. Pure.
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+/* The netdev of a function, of eRDMA that of the PCI function beside it; NULL: none. */
+const struct netdev *match_netdev_of(const struct node *n, const struct pci *pci);
+
+/*
+ * Does a word name this very function? Globs match what an administrator may not have thought of.
+ */
+bool match_is_named(const char *match, const struct node *n, const struct memory *memory,
+		    const struct pci *pci);
