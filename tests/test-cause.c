@@ -137,6 +137,7 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 			  .netnses = netnses,
 			  .n_netnses = row->n_netnses,
 			  .is_copy = row->is_copy,
+			  .lacks_net = row->is_copy,
 			  .now_usec = row->is_live ? 1 : 0,
 			  .netns_mode =
 				  row->is_exclusive ? NETNS_MODE_EXCLUSIVE : NETNS_MODE_SHARED };

@@ -214,7 +214,7 @@ static const char *missing_nodes(const struct node *n, const struct pci *pci _un
 
 static const char *missing_addresses(const struct node *n, const struct pci *pci _unused_)
 {
-	return n->is_copy && n->n_addresses == 0 ? "addresses" : NULL;
+	return n->lacks_net ? "addresses" : NULL;
 }
 
 static const char *missing_modules(const struct node *n, const struct pci *pci _unused_)

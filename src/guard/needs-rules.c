@@ -551,10 +551,10 @@ static int add_addressed(struct search *s, enum need_why why)
 					     : "nothing tells which NIC carries the node");
 		r = add_root(s, nd, &e, &leads);
 	}
-	for (size_t i = 0; i < s->n->n_netdevs && s->n->is_copy && r >= 0; i++) {
+	for (size_t i = 0; i < s->n->n_netdevs && s->n->lacks_net && r >= 0; i++) {
 		const struct netdev *nd = &s->n->netdevs[i];
 		const struct evidence e = { why, "", nd->name,
-					    "this tree does not tell whether it has an address",
+					    "this tree does not tell whether the node needs it",
 					    false };
 
 		r = add_root(s, nd, &e, &leads);
@@ -717,7 +717,8 @@ static void merge_needs(struct plan *p)
 		}
 		have->is_by_vf &= k->is_by_vf;
 		have->is_kept |= k->is_kept;
-		add_words(have, k->words);
+		if (k->why < NEED_UNKNOWN || have->why >= NEED_UNKNOWN)
+			add_words(have, k->words);
 	}
 	p->n_needs = n;
 	SORT(p->needs, n, compare_need);
@@ -739,8 +740,8 @@ static int search(struct search *s)
 	s->p->has_needs |= now && now->has_needs;
 	if (r >= 0 && !s->p->has_needs)
 		r = add_before(s, boots_before(s->n, s->memory), false);
-	if (r >= 0 && (s->p->n_needs == 0 || s->is_end_unknown) &&
-	    (!s->p->has_needs || s->is_end_unknown))
+	if (r >= 0 &&
+	    ((s->p->n_needs == 0 && !s->p->has_needs) || s->is_end_unknown || s->n->lacks_net))
 		r = add_unknown(s, now);
 	return r;
 }

@@ -481,7 +481,7 @@ struct vf_owner {
 	char pci[PCI_LEN];       /* of the PF that it sets it of */
 };
 
-/* A network namespace that has a name, other than our own: route/net-observe.h. */
+/* A network namespace that has a name, other than our own: step/observers.h. */
 struct netns {
 	uint64_t inode; /* 0: not known */
 	char name[64];  /* of its file below /run/netns, else the path */
@@ -804,6 +804,7 @@ struct node {
 	char program[64]; /* which build of ours this is */
 	/* A copy of files, and no capture: what it does not have is not known. */
 	bool is_copy;
+	bool lacks_net;  /* addresses, routes and rules were not recorded: what is here is a part */
 	bool is_by_hand; /* an administrator wants it now, also what failed in earlier boots */
 
 	/* The kernel's log about the function that "explain" is asked about. */

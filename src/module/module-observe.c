@@ -6,6 +6,7 @@
 #include "blacklist-observe.h"
 #include "cmdline-observe.h"
 
+#define MAX_BYTES         (1u << 20)
 #define MODULE_BLACKLIST  "module_blacklist="
 #define MODULE_BLACKLIST2 "module-blacklist="
 
@@ -32,17 +33,32 @@ static void copy_name(char ret[static MODULE_LEN], const char *name)
 		*c = *c == '-' ? '_' : *c;
 }
 
+/* Return: 1, 0 or -ENOMEM. */
+static int is_listed(const struct fs *fs, const char *name)
+{
+	_cleanup_(freep) char *text = NULL;
+	char *rest, *line;
+	size_t size;
+	int r = fs_read_all(fs, MODULES_PATH, MAX_BYTES, false, &text, &size);
+
+	for (rest = text; r >= 0 && (line = strsep(&rest, "\n"));)
+		if (after(line, name) && *after(line, name) == ' ')
+			return 1;
+	return r == -ENOMEM ? r : 0;
+}
+
 /* Is the module in /sys/module? A folder without initstate is of a built-in module. */
-static bool is_loaded(const struct fs *fs, const char *name, enum module_state *ret)
+static int is_loaded(const struct fs *fs, const struct node *n, const char *name,
+		     enum module_state *ret)
 {
 	char path[128], text[16];
 
-	if (fs_read(fs, FS_PATH("sys/module/%s/initstate", name), text, sizeof(text)) >= 0) {
-		*ret = MODULE_LOADED;
+	*ret = MODULE_LOADED;
+	if (fs_read(fs, FS_PATH("sys/module/%s/initstate", name), text, sizeof(text)) >= 0)
 		return streq(text, "live");
-	}
-
 	snprintf(path, sizeof(path), "sys/module/%s", name);
+	if (n->is_copy && fs_exists(fs, path) <= 0)
+		return is_listed(fs, name);
 	*ret = MODULE_BUILTIN;
 	return fs_exists(fs, path) > 0;
 }
@@ -154,7 +170,10 @@ static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
 
 	copy_name(module.name, name);
 	module.refcnt = UINT32_MAX;
-	if (!is_loaded(&d->fs, module.name, &module.state)) {
+	r = is_loaded(&d->fs, n, module.name, &module.state);
+	if (r < 0)
+		return r;
+	if (r == 0) {
 		if (d->modules.is_closed && !is_at_work)
 			return 0;
 		r = module_look(&d->modules, module.name, &module.state);
@@ -303,9 +322,9 @@ static bool needs_info(const struct node *n, const struct module *m)
 static int read_facts(struct os *d, const struct node *n, struct module *m)
 {
 	enum module_state state;
-	int r = 0;
+	int r = is_loaded(&d->fs, n, m->name, &state);
 
-	if (is_loaded(&d->fs, m->name, &state)) {
+	if (r > 0) {
 		m->state = state;
 		r = read_loaded(&d->fs, m);
 	} else {

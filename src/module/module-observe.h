@@ -14,6 +14,9 @@
 #include "../model/node.h"
 #include "../os/os.h"
 
+/* A copy may have this list, and no /sys/module: of a module that it lacks nothing is known. */
+#define MODULES_PATH "proc/modules"
+
 /* The modules behind uverbs*, rdma_cm and umad*, which every plugin needs. */
 extern const char *const rdma_modules[3];
 

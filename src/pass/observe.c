@@ -224,23 +224,28 @@ static int observe_devices(struct os *d, struct node *n, const struct memory *me
 }
 
 /* Warns about files that a copied tree lacks: what they show is unknown, not missing. */
-static void say_unknown(const struct fs *fs)
+static void say_unknown(const struct fs *fs, const struct node *n)
 {
 	static const struct {
-		const char *path, *words;
-	} rows[] = { { ANSWERS_PATH, "addresses, routes and users of devices" },
-		     { "sys/module", "kernel modules" },
-		     { "sys/class/net", "network devices" },
-		     { "run/udev/data", "names by udev" },
-		     { "dev", "character devices" },
-		     { "etc/systemd", "the kubelet" } };
-	char words[160] = "";
+		const char *path, *part, *words;
+	} rows[] = { { NULL, ROUTES_PATH, "addresses, routes and users of devices" },
+		     { "sys/module", MODULES_PATH, "kernel modules" },
+		     { "sys/class/net", "", "network devices" },
+		     { "run/udev/data", "", "names by udev" },
+		     { "dev", "", "character devices" },
+		     { "etc/systemd", "", "the kubelet" } };
+	char words[256] = "";
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-		if (!fs_exists(fs, rows[i].path))
-			snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s",
-				 *words ? ", " : "", rows[i].words);
-	log_warning("Not in this tree, and so neither known nor judged: %s", words);
+		if (rows[i].path ? n->is_copy && !fs_exists(fs, rows[i].path) : n->lacks_net) {
+			const bool is_part = rows[i].part[0] && fs_exists(fs, rows[i].part);
+
+			snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s%s%s",
+				 *words ? ", " : "", rows[i].words, is_part ? " beyond /" : "",
+				 is_part ? rows[i].part : "");
+		}
+	if (*words)
+		log_warning("Not in this tree, and so neither known nor judged: %s", words);
 }
 
 int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct memory *ret_memory)
@@ -252,7 +257,7 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	read_optional(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));
 	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
 
-	n.is_copy = !d->fs.is_live && !fs_exists(&d->fs, ANSWERS_PATH);
+	n.is_copy = n.lacks_net = !d->fs.is_live && !fs_exists(&d->fs, ANSWERS_PATH);
 	r = observe_memory(&d->fs, &n, &memory);
 	if (r >= 0)
 		r = observe_pci(&d->fs, &n, &memory);
@@ -260,8 +265,6 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 		return r;
 	for (size_t i = 0; i < n.n_pcis; i++)
 		n.pcis[i].is_busy = attempts_is_being_written(tried, n.pcis[i].address);
-	if (n.is_copy && n.n_pcis > 0)
-		say_unknown(&d->fs);
 	observe_writer(&d->fs, &n, &memory);
 	if (!d->fs.is_live)
 		r = observe_snapshot(&d->fs, &n);
@@ -269,6 +272,8 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 		r = observe_socks(d, &n);
 	if (r >= 0)
 		r = observe_net(d, &n);
+	if (n.n_pcis > 0)
+		say_unknown(&d->fs, &n);
 	if (r >= 0)
 		r = observe_signs(&d->fs, &n);
 	if (r >= 0)

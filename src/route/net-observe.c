@@ -4,7 +4,9 @@
  * function.
  *
  * A captured tree answers from its recorded answers (snapshot.h); a tree without them, such as a
- * mounted image or a plain copy of /sys, gives what sysfs tells: links only.
+ * mounted image or a plain copy of /sys, gives what sysfs tells, links, and the IPv4 routes of the
+ * main table that /proc/net/route has. That is a part, and node.lacks_net says so: the tables by
+ * IPv6, of rules and of VRFs may be anything, and fib_trie has addresses without their netdevs.
  */
 #include "../step/observers.h"
 
@@ -17,9 +19,12 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+
+#define MAX_ROUTES_BYTES (1u << 20)
 
 /* Adds a netdev with the facts that sysfs alone has. */
 static int observe_sysfs_link(const struct fs *fs, const char *name, struct node *n)
@@ -74,6 +79,33 @@ static int observe_sysfs_links(const struct fs *fs, struct node *n)
 
 	SORT(n->netdevs, n->n_netdevs, netdev_compare);
 	return 0;
+}
+
+/* "Iface Destination Gateway Flags RefCnt Use Metric Mask ...", numbers in network order. */
+static int observe_copied_routes(const struct fs *fs, struct node *n)
+{
+	_cleanup_(freep) char *text = NULL;
+	char *rest, *line, name[IFNAME_LEN];
+	uint32_t dst, gateway, mask;
+	size_t size;
+	int r = fs_read_all(fs, ROUTES_PATH, MAX_ROUTES_BYTES, false, &text, &size);
+
+	for (rest = text; r >= 0 && (line = strsep(&rest, "\n"));) {
+		struct route t = { .family = AF_INET, .table = RT_TABLE_MAIN, .type = RTN_UNICAST };
+		const struct netdev *nd;
+
+		if (sscanf(line, "%15s %" SCNx32 " %" SCNx32 " %*x %*u %*u %" SCNu32 " %" SCNx32,
+			   name, &dst, &gateway, &t.metric, &mask) != 5)
+			continue;
+		nd = node_netdev_named(n, name);
+		t.ifindex = nd ? nd->ifindex : 0;
+		t.prefix_len = (uint32_t)__builtin_popcount(mask);
+		t.protocol = gateway ? RTPROT_BOOT : RTPROT_KERNEL;
+		memcpy(t.dst, &dst, sizeof(dst));
+		memcpy(t.gateway, &gateway, sizeof(gateway));
+		r = nd ? ADD(n->routes, n->n_routes, t) : 0;
+	}
+	return r == -ENOMEM ? r : 0;
 }
 
 static int observe_links(struct os *d, struct node *n)
@@ -137,6 +169,10 @@ int observe_net(struct os *d, struct node *n)
 		r = observe_live(d, n);
 	else if (n->n_netdevs == 0)
 		r = observe_sysfs_links(&d->fs, n);
+	if (r >= 0 && !d->fs.is_live && n->n_addresses + n->n_routes == 0) {
+		r = observe_copied_routes(&d->fs, n);
+		n->lacks_net |= n->n_routes > 0;
+	}
 
 	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++) {
 		r = observe_netdev_pci(&d->fs, &n->netdevs[i]);
