@@ -202,6 +202,11 @@ static void a_default_route_of_another_table(struct in_use_scene *s)
 	an_address(s);
 	add_route(s, ETH1, "0.0.0.0", 0, "10.30.2.1")->table = 200;
 }
+static void an_address_of_its_sf(struct in_use_scene *s)
+{
+	COPY(add_netdev(s, "eth1s88", "", 0)->scalable_of, PF);
+	add_address(s, EXTRA, "10.31.0.2", 24);
+}
 /* The netdev is of another function, and stays when this one goes. */
 static void the_netdev_of_an_erdma(struct in_use_scene *s)
 {
@@ -444,6 +449,7 @@ static const struct {
 } rows[] = {
 	{ "nothing", NULL, IN_USE_FREE, "" },
 	{ "an address", an_address, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "address of its SF", an_address_of_its_sf, IN_USE_USED, "eth1s88 has 10.31.0.2/24" },
 	{ "of 169.254/16", an_ipv4_link_local_one, IN_USE_ADDRESSED, "eth1 has 169.254.3.4/16" },
 	{ "link-local of IPv6", the_kernels_link_local_one, IN_USE_FREE, "" },
 	{ "that we added", one_that_we_added, IN_USE_FREE, "" },

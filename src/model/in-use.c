@@ -335,7 +335,7 @@ static enum in_use_degree judge_netdev(const struct graph *g, const struct memor
 	return degree;
 }
 
-/* The netdevs here that go when the function goes. Any address of a VF is a use. */
+/* The netdevs here that go when the function goes. Any address of a VF or SF is a use. */
 static enum in_use_degree judge_host(const struct graph *g, const struct memory *memory,
 				     const struct pci *f, bool is_ra_ours, char *why, size_t size)
 {
@@ -348,7 +348,7 @@ static enum in_use_degree judge_host(const struct graph *g, const struct memory 
 
 		if (nd->netns > 0 || !streq(graph_function(nd), f->address))
 			continue;
-		if (!f->physfn[0])
+		if (!f->physfn[0] && nd->pci[0])
 			degree = judge_netdev(g, memory, nd, is_ra_ours, text, sizeof(text));
 		else
 			degree = in_use_by_host(g, memory, nd, is_ra_ours, text, sizeof(text))

@@ -70,7 +70,7 @@ enum in_use_degree {
  * to a single address, which is that of a gateway. No socket of the host is connected from one of
  * these addresses, listens on one of them alone, or is bound to the netdev; DHCP clients and
  * programs that listen on the same port of every address do not count. While node.has_socks is
- * false, an address is a use.
+ * false, an address is a use; one on a scalable function of it always is.
  */
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
 				 const struct pci *f, bool is_ra_ours, char *why, size_t size);
