@@ -770,7 +770,9 @@ static void check_tells_who_is_exposed_and_who_is_not(_unused_ void **state)
 	static const char head[] =
 		"Device plugin sriov: /run/rdma-provision/device-plugin/"
 		"config.json would expose:\n  rdma/hca: 2 after the plan; 1 now\n" VF0
-		": not exposed (no-gid)\n";
+		": not exposed (no-gid)\n"
+		"  The RDMA port has no RoCE v2 GID of its own network device\n"
+		"  → See enable_roce.\n";
 	static const char left_out[] = VF0 ": not exposed (link-flapping)\n";
 	_cleanup_(freep) char *text = NULL, *json = NULL;
 	json_auto_t *document = NULL;
@@ -780,6 +782,7 @@ static void check_tells_who_is_exposed_and_who_is_not(_unused_ void **state)
 	set_scene(&s, PLUGIN_SRIOV);
 	s.devices[1].is_usable = false;
 	s.devices[1].reason = REASON_NO_GID;
+	s.devices[1].advice = "See enable_roce.";
 	default_route(&s);
 	assert_int_equal(output_plugin_all(&s.config, &s.node, &s.plan), 0);
 	assert_int_equal(output_check_text(&s.config, &s.plan, &text), 0);

@@ -65,9 +65,10 @@ int output_check_exposed(const struct config *c, const struct plan *p, char **re
 	return make_problem(c, p->n_devices > 0 ? REASON_PLUGIN_EMPTY : REASON_NO_DEVICES, "", ret);
 }
 
-static int add_excluded(json_t *list, const char *target, enum reason reason, const char *detail)
+static int add_excluded(json_t *list, const char *target, enum reason reason, const char *detail,
+			const char *advice)
 {
-	json_t *item = output_reason(reason, target, detail, NULL);
+	json_t *item = output_reason(reason, target, detail, advice);
 
 	return json_array_append_new(list, item) < 0 ? -ENOMEM : 0;
 }
@@ -84,13 +85,14 @@ static json_t *make_excluded(const struct plan *p)
 
 		if (d->aside != REASON_NONE) {
 			plan_describe_aside(p, d, detail, sizeof(detail));
-			r = add_excluded(list, d->pci->address, d->aside, detail);
+			r = add_excluded(list, d->pci->address, d->aside, detail, NULL);
 		} else if (d->is_handed_out && !output_plugin_offers(d))
-			r = add_excluded(list, d->pci->address, output_plugin_reason(d), d->detail);
+			r = add_excluded(list, d->pci->address, output_plugin_reason(d), d->detail,
+					 d->is_usable ? NULL : device_advice(d));
 	}
 	for (size_t i = 0; i < p->lint.n_findings && r >= 0; i++)
 		r = add_excluded(list, p->lint.findings[i].target, p->lint.findings[i].reason,
-				 p->lint.findings[i].detail);
+				 p->lint.findings[i].detail, NULL);
 	return r < 0 ? NULL : TAKE(list);
 }
 
@@ -214,7 +216,7 @@ static void print_node_nics(struct sheet *s, const struct config *c, const struc
 	for (size_t i = 0; i < p->n_needs; i++)
 		if (p->needs[i].why == NEED_WORD)
 			sheet_add(s, "%s%s", n++ > 0 ? ", " : "matches ", p->needs[i].pci);
-	sheet_add(s, "%s", n > 0 ? "" : "matches no NIC of this node");
+	sheet_add(s, "%s", n > 0 ? "" : "matches no NIC of this node, so the node finds out");
 	sheet_end(s);
 }
 
