@@ -210,8 +210,13 @@ static void node_nic_replaces_all_inference(void **state _unused_)
 		{ "none", "" },
 		{ "netdev:eth1", "0000:41:00.1  word" },
 		{ "pci:0000:41:00.*", "0000:41:00.0  word, 0000:41:00.1  word" },
-		{ "pci:0000:99:00.0", "" },
-		{ "pci:0000:41:01.0", "" }, /* as in Match=, which matches PFs */
+		{ "netdev:rail0", "0000:41:00.1  word" }, /* an altname */
+		{ "netdev:nothing netdev:eth1.7", "0000:41:00.1  word" },
+		{ "driver:mlx5_core netdev:eth1.7", WAY0 },
+		/* what matches nothing says nothing */
+		{ "pci:0000:99:00.0", WAY0 },
+		{ "netdev:eno1", WAY0 },
+		{ "pci:0000:41:01.0", WAY0 }, /* as in Match=, which matches PFs */
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -219,6 +224,8 @@ static void node_nic_replaces_all_inference(void **state _unused_)
 
 		set_scene(&s);
 		add_destination(&s, TO_DEFAULT, "192.0.2.1", UPLINK);
+		COPY(netdev(&s, RAIL)->altnames, "enp65s0f1np1 rail0");
+		add_netdev(&s, 20, "eth1.7", "", "vlan")->link = RAIL;
 		COPY(s.config.service.node_nic, rows[i].node_nic);
 		assert_needs(&s, rows[i].expected);
 	}
@@ -251,7 +258,14 @@ static void kubelets_address_is_found_in_its_own_order(void **state _unused_)
 		  {},
 		  ETH0 " address" },
 		{ "it only chooses the family", "::", "", "", "", {}, UNKNOWN },
-		{ "before flannel-iface", "10.1.0.2", "eth0", "", "", {}, ETH1 " address" },
+		/* flannel's packets between pods go by it, whatever the address of the node */
+		{ "beside flannel-iface",
+		  "10.1.0.2",
+		  "eth0",
+		  "",
+		  "",
+		  {},
+		  ETH0 " address, " ETH1 " address" },
 		{ "flannel-iface", "", "eth1", "192.0.2.10", "", {}, ETH1 " address" },
 		{ "a flannel-iface that is not there", "", "eth9", "", "", {}, UNKNOWN },
 		{ "--hostname-override is an address",

@@ -90,6 +90,8 @@ static bool is_word_match(const char *word, size_t len, const struct node *n,
 			return true;
 		if (!values[i][0])
 			return false;
+		if (streq(kinds[i], "netdev:"))
+			return netdev_is_called(nd, glob);
 		return streq(kinds[i], "driver:") ? is_driver_match(glob, values[i])
 						  : fnmatch(glob, values[i], 0) == 0;
 	}

@@ -5,7 +5,7 @@
  * Pure, and the only place that decides it. A function is needed when it is below a netdev to which
  * evidence leads, in this order:
  *
- * - [Service] NodeNIC= matches it: then nothing else counts.
+ * - [Service] NodeNIC= matches it, or by netdev: what stands on it: then nothing else counts.
  * - The kubelet's address, as the kubelet finds it: --node-ip, a node name that is an address, the
  *   node name in /etc/hosts. Source: NodeAddress() in pkg/kubelet/nodestatus/setters.go.
  * - A packet to a destination of node.destinations leaves by it, all next hops of the route that
@@ -134,12 +134,29 @@ static int add_root(struct search *s, const struct netdev *root, const struct ev
 	for (size_t i = 0; r >= 0 && (nd = graph_below(&s->p->graph, root, &i));)
 		if (nd->netns == 0)
 			r = add_netdev(s, nd, e, ret);
-	if (e->why != NEED_UNKNOWN && e->why != NEED_WAITING)
+	if (e->why != NEED_WORD && e->why != NEED_UNKNOWN && e->why != NEED_WAITING)
 		s->p->has_needs |= *ret != LEADS_NONE;
 	return r;
 }
 
 /* --- NodeNIC= --- */
+
+/* Words for netdevs alone may mean one that stands on a function, such as a bond. */
+static bool is_netdev_match(const char *match, const struct netdev *nd)
+{
+	char text[NODE_NIC_LEN], *rest = text, *word;
+	bool is_match = false;
+
+	COPY(text, match);
+	while ((word = strsep(&rest, " \t"))) {
+		const char *glob = after(word, "netdev:");
+
+		if (*word && !glob)
+			return false;
+		is_match |= glob && netdev_is_called(nd, glob);
+	}
+	return is_match;
+}
 
 static int add_named(struct search *s, const char *match)
 {
@@ -147,12 +164,16 @@ static int add_named(struct search *s, const char *match)
 				    .of = "NodeNIC",
 				    .netdev = "",
 				    .words = "[Service] NodeNIC= names it" };
+	enum leads leads = LEADS_NONE;
 	int r = 0;
 
 	for (size_t i = 0; i < s->n->n_pcis && r >= 0; i++)
 		if (!s->n->pcis[i].physfn[0] &&
 		    plan_is_match(match, s->n, s->memory, &s->n->pcis[i]))
 			r = add_function(s, s->n->pcis[i].address, &e);
+	for (size_t i = 0; i < s->n->n_netdevs && r >= 0; i++)
+		if (is_netdev_match(match, &s->n->netdevs[i]))
+			r = add_root(s, &s->n->netdevs[i], &e, &leads);
 	return r;
 }
 
@@ -253,10 +274,10 @@ static int add_kubelet_address(struct search *s)
 {
 	const struct kubelet *k = &s->n->kubelet;
 	const char *name = k->host_name[0] ? k->host_name : s->n->host_name;
-	int r = add_node_ips(s, k->node_ip);
+	int r = add_node_ips(s, k->node_ip), flannel = r < 0 ? r : add_flannel(s);
 
-	if (r == 0)
-		r = add_flannel(s);
+	if (flannel != 0)
+		r = flannel;
 	if (r == 0)
 		r = add_address(s, name, " (its name)");
 	if (r == 0)
@@ -730,8 +751,11 @@ static int search(struct search *s)
 	const struct boot *now = boots_present(s->n, s->memory);
 	int r;
 
-	if (word[0] && !streq(word, NODE_NIC_AUTO))
-		return streq(word, NODE_NIC_NONE) ? 0 : add_named(s, word);
+	if (streq(word, NODE_NIC_NONE))
+		return 0;
+	r = word[0] && !streq(word, NODE_NIC_AUTO) ? add_named(s, word) : 0;
+	if (r < 0 || s->p->n_needs > 0)
+		return r;
 	r = add_kubelet_address(s);
 	if (r >= 0)
 		r = add_destinations(s);

@@ -179,25 +179,9 @@ int places_add_device(struct places *p, enum destination_to to, const struct net
 	return 0;
 }
 
-static bool has_altname(const struct netdev *nd, const char *name)
-{
-	char text[sizeof(nd->altnames)], *rest = text, *word;
-
-	COPY(text, nd->altnames);
-	while ((word = cut_word(&rest)))
-		if (streq(word, name))
-			return true;
-	return false;
-}
-
 const struct netdev *places_netdev(const struct places *p, const char *name)
 {
-	const struct netdev *nd = node_netdev_named(p->n, name);
-
-	for (size_t i = 0; i < p->n->n_netdevs && !nd; i++)
-		if (has_altname(&p->n->netdevs[i], name))
-			nd = &p->n->netdevs[i];
-	return nd;
+	return FIND(nd, p->n->netdevs, p->n->n_netdevs, netdev_is_called(nd, name));
 }
 
 int places_add(struct places *p, enum destination_to to, const char *host, const char *words)

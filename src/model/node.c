@@ -4,6 +4,7 @@
 #include "ip.h"
 
 #include <arpa/inet.h>
+#include <fnmatch.h>
 #include <linux/rtnetlink.h>
 
 #define CLASS_NETWORK    0x02
@@ -687,6 +688,17 @@ const struct netdev *node_netdev_named(const struct node *n, const char *name)
 
 	i = node_next(n, NODE_INDEX_NETDEV_NAME, name, &at);
 	return i == SIZE_MAX ? NULL : &n->netdevs[i];
+}
+
+bool netdev_is_called(const struct netdev *nd, const char *glob)
+{
+	char text[sizeof(nd->altnames)], *rest = text, *word;
+
+	COPY(text, nd->altnames);
+	while ((word = strsep(&rest, " ")))
+		if (*word && fnmatch(glob, word, 0) == 0)
+			return true;
+	return fnmatch(glob, nd->name, 0) == 0;
 }
 
 const struct ibdev *node_ibdev_of(const struct node *n, const char *pci)

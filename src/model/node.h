@@ -867,6 +867,7 @@ const struct netdev *node_portless(const struct node *n, bool or_bridge);
  */
 const struct netdev *node_netdev_of(const struct node *n, const char *pci);
 const struct netdev *node_netdev_named(const struct node *n, const char *name);
+bool netdev_is_called(const struct netdev *nd, const char *glob); /* altnames are names too */
 const struct dcb *node_dcb(const struct node *n, uint32_t ifindex);
 /*
  * The first RDMA device of a function: the hardware's own before a virtual one, and before both one

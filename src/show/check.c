@@ -216,7 +216,7 @@ static void print_node_nics(struct sheet *s, const struct config *c, const struc
 	for (size_t i = 0; i < p->n_needs; i++)
 		if (p->needs[i].why == NEED_WORD)
 			sheet_add(s, "%s%s", n++ > 0 ? ", " : "matches ", p->needs[i].pci);
-	sheet_add(s, "%s", n > 0 ? "" : "matches no NIC of this node, so the node finds out");
+	sheet_add(s, "%s", n > 0 ? "" : "matches no NIC of this node, so it counts as auto");
 	sheet_end(s);
 }
 
