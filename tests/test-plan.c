@@ -1191,7 +1191,7 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 		  "0 1 node-nic: whole" },
 		/* dranet takes them along, once the GID of the address is there. */
 		{ "address, dranet", rail_address, PLUGIN_DRANET, VF_MODE_KEEP, glob, 0,
-		  "1 1, wait waiting gid-pending: whole" },
+		  "1 1 port-addressed, wait waiting gid-pending: whole" },
 		{ "team, dranet", in_team, PLUGIN_DRANET, VF_MODE_KEEP, glob, 0,
 		  "0 1 port-in-use: whole" },
 		{ "address, dra-sriov", rail_address, PLUGIN_DRA_SRIOV, VF_MODE_KEEP, glob, 0,

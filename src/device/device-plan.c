@@ -69,7 +69,8 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 	const bool is_waiting = d->need && d->need->why == NEED_WAITING;
 	char detail[448], left_out[96];
 
-	if (plugin_moves_netdev(c->plugin.type) && d->use == DEVICE_ADDRESSED && d->is_handed_out)
+	if (plugin_moves_netdev(c->plugin.type) && d->is_handed_out && d->used_by[0] &&
+	    (d->use == DEVICE_FREE || d->use == DEVICE_ADDRESSED))
 		return plan_add_hint(p, REASON_PORT_ADDRESSED, d->pci->address, "%s", d->used_by);
 	list_left_out(c, d, left_out, sizeof(left_out));
 	if (reason == REASON_NONE || d->is_in_pod || (!left_out[0] && d->aside == REASON_NONE))

@@ -282,8 +282,8 @@ static const struct {
 		"port-addressed",
 		"The host has addresses on this function, loses them and their routes while a pod "
 		"has it, and gets them back afterwards",
-		"Nothing, if no program of the host uses them: the pod gets what its CNI plugin gives. "
-		"To keep them on the host, exclude the function from Match=.",
+		"Nothing, if no program of the host uses them: the pod gets what its CNI plugin or "
+		"DRA driver gives. To keep them on the host, exclude the function from Match=.",
 	},
 	[REASON_PORT_IN_USE] = {
 		"port-in-use",
@@ -582,8 +582,8 @@ static const struct {
 		"mtu-of-bond",
 		"MTU= is not set on a port of a bond, team or bridge, which sets the MTU of its "
 		"ports",
-		"Set the MTU of the bond where the bond is configured: in the files of the "
-		"network manager.",
+		"Set the MTU of the bond, team or bridge where that is configured: in the files of "
+		"the network manager.",
 	},
 
 	[REASON_DCBX_FIRMWARE] = {
