@@ -1076,8 +1076,8 @@ static void a_first_boot_waits_for_the_default_route(_unused_ void **state)
 	assert_int_equal(p.actions[0].class, CLASS_WAITING);
 	assert_int_equal(p.actions[0].reason, REASON_NODE_NIC_UNKNOWN);
 	assert_string_equal(p.actions[0].detail,
-			    "eth1: dhclient (pid 812) listens for DHCP; left out: "
-			    "VirtualFunctions=, MTU=");
+			    "1 matches, 1 is left out: node-nic-unknown, eth1: dhclient (pid 812) "
+			    "listens for DHCP; left out: VirtualFunctions=, MTU=");
 	assert_true(is_prefix(action_advice(&p.actions[0]), "Wait for the node's default route"));
 	assert_int_equal(p.state, NODE_STARTING);
 
@@ -1231,6 +1231,25 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 		s.sections[0].mtu = rows[i].mtu;
 		rows[i].set(&s);
 		assert_hand_out(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+/* All that a section matches carries the node: nothing is handed out, whatever the type. */
+static void without_the_vfs_of_a_section_the_node_is_not_ready(_unused_ void **state)
+{
+	for (enum plugin_type type = PLUGIN_NONE; type < _PLUGIN_N; type++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.is_wait_over = true;
+		s.config.plugin.type = type;
+		s.sections[0].mode = VF_MODE_SHARED;
+		s.sections[0].expect = 1;
+		node_route(&s);
+		make_plan(&s, &p);
+		assert_int_equal(p.state, NODE_DEGRADED);
+		assert_int_equal(p.devices[0].aside, REASON_NODE_NIC);
 	}
 }
 
@@ -3774,6 +3793,7 @@ int main(void)
 		cmocka_unit_test(erdma_is_a_nic_whatever_its_class_and_before_its_driver_is_loaded),
 		cmocka_unit_test(vfs_go_with_their_pf_and_are_never_matched),
 		cmocka_unit_test(what_the_host_uses_is_not_moved_or_changed),
+		cmocka_unit_test(without_the_vfs_of_a_section_the_node_is_not_ready),
 		cmocka_unit_test(the_pf_is_handed_out_unless_vfs_are_asked_for),
 		cmocka_unit_test(mtu_is_raised_everywhere_and_never_lowered_under_vfs),
 		cmocka_unit_test(a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow),

@@ -24,15 +24,16 @@ static bool has_vf_wish(const struct device_config *dc)
 
 /*
  * With a type that moves the netdev nothing is handed out that carries the node or that the host
- * uses. The other types share the RDMA device, and move nothing.
+ * uses. The other types share the RDMA device, and move nothing. VFs are never made on what carries
+ * the node; those that are there are handed out.
  */
 static enum reason find_aside(const struct config *c, const struct device *d)
 {
-	if (!plugin_moves_netdev(c->plugin.type) || guard_may(d, GUARD_MOVE))
-		return REASON_NONE;
-	if (d->has_vf_mode) /* VFs that exist, also of a PF that the node needs */
+	if (d->has_vf_mode)
 		return d->need && !d->is_named && d->pci->num_vfs == 0 ? guard_reason(d->need)
 								       : REASON_NONE;
+	if (!plugin_moves_netdev(c->plugin.type) || guard_may(d, GUARD_MOVE))
+		return REASON_NONE;
 	return guard_reason(d->need);
 }
 
