@@ -215,15 +215,14 @@ static const char *show_bytes(uint64_t n, char ret[static 32])
 static void judge_reserved(const struct fs *fs, const struct reserved *m, struct kubelet_start *ret)
 {
 	const bool is_absent =
-		fs_exists(fs, "sys/devices/system/node") > 0 &&
+		m->last > 0 && fs_exists(fs, "sys/devices/system/node") > 0 &&
 		fs_exists(fs, FS_PATH("sys/devices/system/node/node%" PRIu32, m->last)) == 0;
 	char a[32], b[32];
 
-	if (m->last > 0 && is_absent)
+	if (is_absent)
 		snprintf(ret->memory_problem, sizeof(ret->memory_problem),
 			 "the reserved memory configuration references a NUMA node %" PRIu32
-			 " that does not "
-			 "exist on this machine",
+			 " that does not exist on this machine",
 			 m->last);
 	else if (m->sum != m->free)
 		snprintf(ret->memory_problem, sizeof(ret->memory_problem),
