@@ -307,6 +307,28 @@ static void holders_are_counted_over_many_messages(_unused_ void **state)
 	assert_int_equal(holders[4].n, 2);
 }
 
+/* RDMA_NLDEV_ATTR_DEV_TYPE of Linux 6.11: no number in the headers of older systems. */
+static void a_device_for_subnet_management_is_told_by_its_type(_unused_ void **state)
+{
+	_cleanup_(freep) struct ibdev *ibdevs = NULL;
+	size_t n = 0;
+
+	for (uint8_t type = 0; type < 3; type++) {
+		_cleanup_(nlmsg_freep) struct nl_msg *m =
+			nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, 1), 0);
+
+		nla_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, type);
+		nla_put_string(m, RDMA_NLDEV_ATTR_DEV_NAME, type == 1 ? "smi1" : "mlx5_0");
+		if (type > 0)
+			nla_put_u8(m, 99, type);
+		assert_int_equal(rdma_add_ibdev(nlmsg_hdr(m), &ibdevs, &n), 0);
+	}
+	assert_int_equal(n, 3);
+	assert_false(ibdevs[0].is_smi);
+	assert_true(ibdevs[1].is_smi);
+	assert_false(ibdevs[2].is_smi);
+}
+
 static void malformed_holders_are_an_error(_unused_ void **state)
 {
 	_cleanup_(nlmsg_freep) struct nl_msg *m =
@@ -471,6 +493,7 @@ int main(void)
 		cmocka_unit_test(modules_that_are_held_are_in_use),
 		cmocka_unit_test(signs_are_users_unless_a_process_is_named),
 		cmocka_unit_test(holders_are_counted_over_many_messages),
+		cmocka_unit_test(a_device_for_subnet_management_is_told_by_its_type),
 		cmocka_unit_test(malformed_holders_are_an_error),
 		cmocka_unit_test(what_goes_with_the_device_does_not_use_it),
 		cmocka_unit_test(a_process_is_one_user),

@@ -159,6 +159,7 @@ static void take_counts(const struct node *n, const struct memory *memory, struc
 		n_seen > 0 ? bsearch(ib, seen, n_seen, sizeof(*seen), ibdev_compare) : NULL;
 
 	ib->index = a ? a->index : UINT32_MAX;
+	ib->is_smi = a && a->is_smi;
 	ib->n_contexts = a ? a->n_contexts : UINT32_MAX;
 	ib->verbs = a ? a->verbs : 1;
 	ib->active_mtu = a ? a->active_mtu : 0;

@@ -712,6 +712,8 @@ const struct ibdev *node_ibdev_of(const struct node *n, const char *pci)
 	while ((i = node_next(n, NODE_INDEX_IBDEV_PCI, pci, &at)) != SIZE_MAX) {
 		const struct ibdev *ib = &n->ibdevs[i];
 
+		if (ib->is_smi)
+			continue;
 		if (*ib->pci && *ib->uverbs)
 			return ib;
 		if (!best || (*ib->pci && !*best->pci))

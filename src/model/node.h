@@ -371,6 +371,7 @@ struct ibdev {
 			      one that of its netdev */
 	bool is_virtual;   /* its device link names no PCI function: rxe, siw, those of scalable
 			      functions */
+	bool is_smi; /* of subnet management packets alone, beside that of an XDR card's users */
 	char netdev[IFNAME_LEN]; /* its own netdev, found in the order of device/rdma-observe.h;
 				    empty: not visible here */
 	char node_guid[24];      /* "xxxx:xxxx:xxxx:xxxx" */

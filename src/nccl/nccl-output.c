@@ -192,7 +192,7 @@ static int add_all(const struct config *c, const struct node *n, const struct pl
 
 	for (size_t i = 0; i < n->n_ibdevs && r >= 0; i++)
 		for (size_t k = 0; k < n->ibdevs[i].n_ports && r >= 0; k++)
-			if (is_plain(n->ibdevs[i].name))
+			if (is_plain(n->ibdevs[i].name) && !n->ibdevs[i].is_smi)
 				r = add_port(c, n, p, &n->ibdevs[i], &n->ibdevs[i].ports[k], ret);
 	return r;
 }

@@ -14,8 +14,10 @@
 #define CMD_RES_CTX_GET    22
 #define ATTR_RES_CTX       86
 #define ATTR_RES_CTX_ENTRY 87
+#define ATTR_DEV_TYPE      99 /* Linux 6.11 */
+#define DEVICE_TYPE_SMI    1
 /* "Always the end": one more than the last. */
-#define RDMA_ATTR_COUNT MAX((int)RDMA_NLDEV_ATTR_MAX, ATTR_RES_CTX_ENTRY + 1)
+#define RDMA_ATTR_COUNT MAX((int)RDMA_NLDEV_ATTR_MAX, ATTR_DEV_TYPE + 1)
 
 struct ibdevs {
 	struct ibdev *ibdevs; /* owned */
@@ -48,15 +50,15 @@ static int parse(struct nlmsghdr *h, struct nlattr *tb[static RDMA_ATTR_COUNT])
 		[RDMA_NLDEV_ATTR_NDEV_NAME] = { .type = NLA_STRING },
 		[RDMA_NLDEV_ATTR_RES_SUMMARY] = { .type = NLA_NESTED },
 		[RDMA_NLDEV_SYS_ATTR_NETNS_MODE] = { .type = NLA_U8 },
+		[ATTR_DEV_TYPE] = { .type = NLA_U8 },
 	};
 
 	return nlmsg_parse(h, 0, tb, RDMA_ATTR_COUNT - 1, policy) < 0 ? -EBADMSG : 0;
 }
 
-static int on_ibdev(struct nlmsghdr *h, void *userdata)
+int rdma_add_ibdev(struct nlmsghdr *h, struct ibdev **ibdevs, size_t *n)
 {
 	struct nlattr *tb[RDMA_ATTR_COUNT];
-	struct ibdevs *list = userdata;
 	struct ibdev *d;
 	int r;
 
@@ -66,7 +68,7 @@ static int on_ibdev(struct nlmsghdr *h, void *userdata)
 	if (!tb[RDMA_NLDEV_ATTR_DEV_INDEX] || !tb[RDMA_NLDEV_ATTR_DEV_NAME])
 		return -EBADMSG;
 
-	d = APPEND(list->ibdevs, list->n);
+	d = APPEND(*ibdevs, *n);
 	if (!d)
 		return -ENOMEM;
 
@@ -74,7 +76,15 @@ static int on_ibdev(struct nlmsghdr *h, void *userdata)
 	d->n_contexts = UINT32_MAX;
 	d->verbs = 1;
 	nla_strlcpy(d->name, tb[RDMA_NLDEV_ATTR_DEV_NAME], sizeof(d->name));
+	d->is_smi = tb[ATTR_DEV_TYPE] && nla_get_u8(tb[ATTR_DEV_TYPE]) == DEVICE_TYPE_SMI;
 	return 0;
+}
+
+static int on_ibdev(struct nlmsghdr *h, void *userdata)
+{
+	struct ibdevs *list = userdata;
+
+	return rdma_add_ibdev(h, &list->ibdevs, &list->n);
 }
 
 static int on_port(struct nlmsghdr *h, void *userdata)

@@ -13,11 +13,15 @@
 #include "netlink.h"
 
 /*
- * Lists the ibdevs, sorted by name, with what netlink alone tells of each: name, index, n_contexts
+ * Lists the ibdevs, sorted by name, with what netlink alone tells of each: name, index, is_smi,
+ * n_contexts
  * ("ctx" of RES_GET, UINT32_MAX when the kernel does not tell), and the netdev of port 1 when it is
  * in the caller's namespace. Return: 0 or -errno.
  */
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n);
+
+/* Adds the ibdev of one message: for rdma_list() and its test. Return: 0, -EBADMSG or -ENOMEM. */
+int rdma_add_ibdev(struct nlmsghdr *h, struct ibdev **ibdevs, size_t *n);
 
 /*
  * Reads the current name of the ibdev with this index. Udev gives an ibdev another name after its

@@ -208,6 +208,7 @@ static const struct field ibdev_rows[] = {
 	FIELD(FIELD_FILE_NAME, struct ibdev, "name", name, .flags = FIELD_NEEDED),
 	NUMBER(struct ibdev, "index", index, .absent = UINT32_MAX),
 	FIELD(FIELD_NAME, struct ibdev, "netdev", netdev),
+	FIELD(FIELD_FLAG, struct ibdev, "smi", is_smi, .flags = FIELD_SPARSE),
 	NUMBER(struct ibdev, "contexts", n_contexts, .absent = UINT32_MAX),
 	NUMBER(struct ibdev, "verbs", verbs),
 	NUMBER(struct ibdev, "active_mtu", active_mtu),

@@ -1212,6 +1212,25 @@ def causes():
     t.done()
 
 
+def xdr():
+    """XDR cards have a second RDMA device for subnet management, smiN, without uverbs and of its own type; on the second
+    card the device of users has no character devices either."""
+    t = Tree('made-xdr')
+    t.system('6.12.0-51-generic', 34, 1, RDMA_MODULES + ['mlx5_core', 'mlx5_ib'])
+    uplink(t)
+    for n, bus in enumerate(['0b', '0c']):
+        address, mac = '0000:%s:00.0' % bus, 'b8:ce:f6:%s:00:00' % bus
+        t.function('pci0000:%s/0000:0%d:01.0' % (bus, n + 1), address, 0x15B3, 0x1023, 0x020700, 'mlx5_core', 0)
+        for name in 'smi%d' % n, 'xdr%d' % n:
+            t.ibdev(name, address, groups(eui64(mac)), '', [(0, default_gid(mac), None, None)], '800 Gb/sec (4X XDR)',
+                    link_layer='InfiniBand')
+        t.answers['rdma'][-2].update({'smi': True, 'verbs': 1})
+        shutil.rmtree(os.path.join(t.root, t.folders[address], 'infiniband_verbs', 'uverbs%d' % (2 * n)))
+    shutil.rmtree(os.path.join(t.root, t.folders[address], 'infiniband_verbs'))
+    t.config('[Device rail]\nMatch=driver:mlx5_core\n\n' + PLUGIN)
+    t.done()
+
+
 def copy():
     """A copy of /sys as other tools make it, without the kernel's answers: what it lacks is not known."""
     t = Tree('made-copy')
@@ -1281,6 +1300,7 @@ def main():
         'made-vke-modes': vke_modes,
         'made-vlan-rails': vlan_rails,
         'made-vrf-rails': vrf_rails,
+        'made-xdr': xdr,
     }
     if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(made):
         sys.exit('usage: make-made.py FOLDER [NAME...], each one of: ' + ' '.join(made))
