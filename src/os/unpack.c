@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unpack.h"
 
+#include "../base/log.h"
+
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/stat.h>
@@ -42,6 +44,11 @@ static int extract(struct extraction *x, struct archive_entry *e)
 	x->n_bytes += (uint64_t)MAX(size, 0);
 	if (++x->n_entries > MAX_ENTRIES || x->n_bytes > MAX_BYTES)
 		return -EFBIG;
+	if (name && size > MAX_FILE) {
+		snprintf(path, sizeof(path), "%s", name);
+		make_printable(path);
+		log_warning("%s is larger than 16 MiB and not unpacked", path);
+	}
 	if (!name || size > MAX_FILE)
 		return 0;
 	snprintf(path, sizeof(path), "%.100s/%s", x->u->folder, name);

@@ -3,7 +3,7 @@
  * Unpack: an archive of a tree, as a temporary folder that --root= can be. The archive may come
  * from anybody: no entry is written outside the folder or through a link, a device node, FIFO or
  * socket becomes an empty file, owners and modes are not kept, and files above 16 MiB, which no
- * look reads, are left out. libarchive is loaded only when an archive is named.
+ * look reads, are left out with a warning. libarchive is loaded only when an archive is named.
  */
 #pragma once
 
