@@ -287,11 +287,10 @@ static const struct {
 	},
 	[REASON_PORT_IN_USE] = {
 		"port-in-use",
-		"The host uses the network device of this function, so it cannot be moved into a "
-		"pod",
-		"End the use that is named, also in the network configuration. Where it is an address "
-		"and nothing else, VirtualFunctions=exclusive hands the function out, and the host has "
-		"its address again when the pod ends. Or exclude it from Match=.",
+		"The host uses this function, so it cannot be moved into a pod",
+		"End the use that is named, also in the network configuration. Where it is only an "
+		"address of a physical function, VirtualFunctions=exclusive hands that out, and the "
+		"host has its address again when the pod ends. Or exclude it from Match=.",
 	},
 	[REASON_PF_IN_LAG] = {
 		"pf-in-lag",
