@@ -1807,6 +1807,7 @@ static void the_label_of_the_mode_is_read_wherever_flags_are(_unused_ void **sta
 
 #define K3S_UNIT "etc/systemd/system/k3s.service"
 #define K3S      "etc/rancher/k3s/config.yaml"
+#define K0S_UNIT "etc/systemd/system/k0sworker.service"
 
 static void the_nodes_address_is_read(_unused_ void **state)
 {
@@ -1879,6 +1880,20 @@ static void the_nodes_address_is_read(_unused_ void **state)
 				"ExecStart=/usr/local/bin/k3s agent\n" } },
 		  "",
 		  "n4",
+		  "" },
+		{ { { K3S_UNIT,
+		      "[Service]\nExecStart=/usr/local/bin/k3s server --config /etc/k3s.yaml\n" },
+		    { "etc/k3s.yaml", "node-ip: 192.0.2.4\n" },
+		    { "etc/k3s.yaml.d/10-a.yaml", "flannel-iface: eth4\n" } },
+		  "192.0.2.4",
+		  "",
+		  "eth4" },
+		/* k0sctl writes such a flag for privateAddress:. */
+		{ { { K0S_UNIT,
+		      "[Service]\nExecStart=/usr/local/bin/k0s worker "
+		      "--kubelet-extra-args=--node-ip=192.0.2.5 --config=/etc/k0s.yaml\n" } },
+		  "192.0.2.5",
+		  "",
 		  "" },
 		/* What the kubelet is given by hand wins over what it is given by k3s. */
 		{ { { K3S_UNIT, k3s },

@@ -241,7 +241,8 @@ static int add_node_ips(struct search *s, const char *list)
 
 static int add_flannel(struct search *s)
 {
-	const struct netdev *nd = node_netdev_named(s->n, s->n->kubelet.flannel_iface);
+	const struct netdev *nd = FIND(k, s->n->netdevs, s->n->n_netdevs,
+				       netdev_is_called(k, s->n->kubelet.flannel_iface));
 	enum leads leads = LEADS_NONE;
 	char words[96];
 	const struct evidence e = { NEED_ADDRESS, "address", nd ? nd->name : "", words, true };

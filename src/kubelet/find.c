@@ -114,7 +114,7 @@ static int which_process(const struct fs *fs, const char *unit, uint32_t *ret_pi
 /* A shell or a wrapper does with its words what it likes. */
 static bool is_kubelet_program(const char *path)
 {
-	static const char *const names[] = { "kubelet", "hyperkube", "rke2", "k3s", "snap" };
+	static const char *const names[] = { "kubelet", "hyperkube", "rke2", "k3s", "snap", "k0s" };
 
 	return ANY(n, names, ELEMENTSOF(names), streq(base_name(path), *n));
 }
@@ -199,9 +199,27 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 	return 0;
 }
 
+/* The kubelet's flags among those of k0s itself. */
+static int read_extra_args(struct flags *l)
+{
+	_cleanup_(flags_done) struct flags own = TAKE_STRUCT(*l);
+	int r = 0;
+
+	for (size_t i = 0; i < own.n_flags; i++) {
+		const struct flag *f = &own.flags[i];
+		char text[sizeof(f->value)], *rest = text, *word;
+
+		COPY(text, f->kind == FLAG_EXTRA_ARGS ? f->value : "");
+		while (r >= 0 && (word = strsep(&rest, " ")))
+			r = flags_add_text(l, word, f->path, f->line);
+	}
+	return r;
+}
+
 /* Which flags count: of the unit where that is clear, else of the process. */
 static int read_flags(struct value_look *l, struct kubelet_found *k)
 {
+	const bool is_k0s = is_prefix(k->seen.unit, "k0s");
 	struct flags of_process = {};
 	int r;
 
@@ -220,10 +238,11 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 		COPY(k->seen.folder, l->rancher.folder);
 		COPY(k->rancher_path, l->rancher.own_path);
 		find_values_problem(k, l->rancher.problem);
-	} else if (!l->unit.is_clear && l->process.n_pages > 0) {
+	} else if ((is_k0s || !l->unit.is_clear) && l->process.n_pages > 0) {
 		flags_done(&l->flags);
 		l->flags = TAKE_STRUCT(of_process);
 	} else if (k->seen.is_there) {
+		r = is_k0s ? read_extra_args(&l->flags) : 0;
 		find_values_problem(k, l->unit.problem);
 	}
 	flags_done(&of_process);

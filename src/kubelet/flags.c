@@ -32,6 +32,7 @@ static const char *const names[] = {
 	[FLAG_NODE_NAME] = "node-name",
 	[FLAG_FLANNEL_IFACE] = "flannel-iface",
 	[FLAG_SERVER] = "server",
+	[FLAG_EXTRA_ARGS] = "kubelet-extra-args",
 };
 _Static_assert(ELEMENTSOF(names) == _FLAG_N, "a name for every flag");
 
@@ -162,8 +163,10 @@ int flags_read(struct unit *u, struct flags *ret)
 		if (!f)
 			return -ENOMEM;
 		set_value(f, value->text + from);
-		/* RKE2 and k3s pass on any flag of the kubelet: only known ones are relevant. */
-		a->is_relevant = kind != FLAG_KUBELET_ARG || flags_is_kubelets(f->value);
+		/* RKE2, k3s and k0s pass on any flag of the kubelet: only known ones are relevant.
+		 */
+		a->is_relevant = (kind != FLAG_KUBELET_ARG && kind != FLAG_EXTRA_ARGS) ||
+				 (flags_is_kubelets(f->value) && !strchr(f->value, ' '));
 		value->is_relevant = a->is_relevant;
 		value->is_labels = kind == FLAG_NODE_LABELS && from == 0;
 		if (value->place.page < u->n_pages) {

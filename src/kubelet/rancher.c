@@ -284,14 +284,19 @@ int rancher_read(const struct fs *fs, const struct unit *u, const struct flags *
 		 struct rancher *ret)
 {
 	_cleanup_(rancher_done) struct rancher rn = {};
+	const struct flag *config = flags_last(own, FLAG_CONFIG);
+	char path[MAX_PATH];
 	int r;
 
 	COPY(rn.name, is_prefix(u->name, "rke2") ? "rke2" : "k3s");
 	snprintf(rn.data_dir, sizeof(rn.data_dir), "/var/lib/rancher/%s", rn.name);
 	read_variables(&rn, u);
-	r = read_config(&rn, fs, FS_PATH("/etc/rancher/%s/config.yaml", rn.name));
+	snprintf(path, sizeof(path), "/etc/rancher/%s/config.yaml", rn.name);
+	if (config && *config->value == '/')
+		COPY(path, config->value);
+	r = read_config(&rn, fs, path);
 	if (r >= 0)
-		r = read_folder(&rn, fs, FS_PATH("/etc/rancher/%s/config.yaml.d", rn.name));
+		r = read_folder(&rn, fs, FS_PATH("%s.d", path));
 	if (r >= 0)
 		r = read_own_flags(&rn, own);
 	if (r >= 0)

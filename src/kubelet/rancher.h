@@ -2,13 +2,14 @@
 /*
  * Rancher: the flags that RKE2 and k3s give to the kubelet in them.
  *
- * They come from "kubelet-arg" in /etc/rancher/NAME/config.yaml and config.yaml.d/, where the last
- * file that has the key wins, "kubelet-arg+" adds to what was said before, and those of the command
- * line come last. "node-ip" (a list as well), "node-name", "flannel-iface" and "server" are
- * settings of their own, which a flag of the command line replaces, and of which the first two are
- * given to the kubelet before all of kubelet-arg, in whatever order the keys stand. Other keys,
- * tokens among them, are not looked at. From 1.32 on they also have a
- * folder of drop-ins. Source: "Configuration Options" in the documentation of either.
+ * They come from "kubelet-arg" in /etc/rancher/NAME/config.yaml and config.yaml.d/, or in the file
+ * of --config and the folder beside it that has its name and ".d", where the last file that has the
+ * key wins, "kubelet-arg+" adds to what was said before, and those of the command line come last.
+ * "node-ip" (a list as well), "node-name", "flannel-iface" and "server" are settings of their own,
+ * which a flag of the command line replaces, and of which the first two are given to the kubelet
+ * before all of kubelet-arg, in whatever order the keys stand. Other keys, tokens among them, are
+ * not looked at. From 1.32 on they also have a folder of drop-ins. Source: "Configuration Options"
+ * in the documentation of either.
  */
 #pragma once
 
