@@ -18,7 +18,6 @@ void log_set_level(enum log_level level)
 void log_set_json(void)
 {
 	is_json = true;
-	signal(SIGPIPE, SIG_IGN); /* what follows is done whether somebody reads or not */
 }
 
 /* The variable is set for scripts as well, wherever their output goes: systemd.exec(5) */
@@ -113,6 +112,7 @@ int log_line_errno(enum log_level level, int r, const char *format, ...)
 
 int standard_open(void)
 {
+	signal(SIGPIPE, SIG_IGN);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 &&
 		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
@@ -122,14 +122,12 @@ int standard_open(void)
 
 int standard_print(const char *text)
 {
-	void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* what follows the output goes on */
 	bool is_bad;
 	int r;
 
 	errno = EIO; /* of what stdio wrote before the last part */
 	is_bad = fputs(text, stdout) == EOF || fflush(stdout) == EOF || ferror(stdout);
 	r = is_bad ? -errno : 0;
-	signal(SIGPIPE, before);
 	if (r < 0 && r != -EPIPE) /* "| head" wants no more */
 		log_error_errno(r, "The output cannot be written");
 	return r;

@@ -115,23 +115,32 @@ void preset_list(const struct fs *fs, const char *begin)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char text[1024] = "";
-	int r;
+	int r = list_presets(fs, &names);
 
-	r = fs_list(fs, PRESET_FOLDER, &names);
-	for (size_t i = 0; i < names.n_names; i++) {
-		const size_t n = strlen(text);
-
-		if (has_suffix(names.names[i]))
-			snprintf(text + n, sizeof(text) - n, "%s%.*s", n > 0 ? ", " : "",
-				 (int)(strlen(names.names[i]) - strlen(".conf")), names.names[i]);
-	}
-	if (r < 0 && r != -ENOENT)
+	for (size_t i = 0, n = 0; i < names.n_names && n < sizeof(text); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n > 0 ? ", " : "",
+				      names.names[i]);
+	if (r < 0)
 		log_error_errno(r, "/" PRESET_FOLDER);
-	log_error("%s is not valid: %s%s", begin, *text ? "use one of " : "",
-		  *text ? text : "there are no presets in /" PRESET_FOLDER);
+	else if (*text)
+		log_error("%s is not valid: use one of %s", begin, text);
+	else
+		log_error("%s is not valid: there are no presets in /" PRESET_FOLDER "%s", begin,
+			  fs->is_live ? "" : " of the tree; plan --config=FILE tries a file");
 }
 
-static int read_preset(const struct fs *fs, const char *name, struct preset *p)
+/* Captured trees have no presets: with "plan" those of the running system are tried on them. */
+static int read_file(const struct fs *fs, const char *path, bool is_trial, struct preset *p)
+{
+	_cleanup_(fs_done) struct fs own = { .root = -EBADF };
+	int r = fs_read_all(fs, path, FILE_MAX_BYTES, false, &p->text, &p->size);
+
+	if (r != -ENOENT || !is_trial || fs->is_live || fs_open_root(NULL, &own) < 0)
+		return r;
+	return fs_read_all(&own, path, FILE_MAX_BYTES, false, &p->text, &p->size);
+}
+
+static int read_preset(const struct fs *fs, const char *name, bool is_trial, struct preset *p)
 {
 	char path[PATH_MAX], begin[QUOTED_LEN + 16], buf[QUOTED_LEN];
 	int r;
@@ -140,7 +149,7 @@ static int read_preset(const struct fs *fs, const char *name, struct preset *p)
 	    strchr(name, '/') || !*name || *name == '.')
 		r = -ENOENT;
 	else
-		r = fs_read_all(fs, path, FILE_MAX_BYTES, false, &p->text, &p->size);
+		r = read_file(fs, path, is_trial, p);
 	if (r == -ENOENT) {
 		snprintf(begin, sizeof(begin), "--preset=%s", config_quoted(name, buf));
 		preset_list(fs, begin);
@@ -183,13 +192,13 @@ static int look_at_link(const struct fs *fs, struct preset *p)
 	return 0;
 }
 
-int preset_find(const struct fs *fs, const char *name, struct preset *ret)
+int preset_find(const struct fs *fs, const char *name, bool is_trial, struct preset *ret)
 {
 	_cleanup_(preset_done) struct preset p = {};
 	int r = 0;
 
 	if (name)
-		r = read_preset(fs, name, &p);
+		r = read_preset(fs, name, is_trial, &p);
 	if (r >= 0)
 		r = look_at_link(fs, &p);
 	if (r < 0)

@@ -25,10 +25,11 @@ void preset_done(struct preset *p);
 /**
  * preset_find() - what a preset has in it, and may the link to it be made?
  * @name: "vke-shared"; NULL: for removing the link
+ * @is_trial: of a tree without this preset, take that of the running system
  *
  * Errors are logged; an unknown name with those that there are. Return: 0 or -errno.
  */
-int preset_find(const struct fs *fs, const char *name, struct preset *ret);
+int preset_find(const struct fs *fs, const char *name, bool is_trial, struct preset *ret);
 
 /* Makes or removes a link that is new; @is_back: as it was when it was found. 0, 1 or -errno. */
 int preset_put(const struct fs *fs, const struct preset *p, bool is_back);

@@ -547,7 +547,7 @@ static int run(struct setting_change *c, struct set_result *ret)
 	if (r < 0)
 		return r;
 	if (c->req->with_preset)
-		r = preset_find(c->fs, c->req->preset, &c->preset);
+		r = preset_find(c->fs, c->req->preset, c->req->is_trial, &c->preset);
 	if (r < 0)
 		return r;
 	if (c->n_items > 0)

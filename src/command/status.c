@@ -84,7 +84,7 @@ static int read_state(struct os *d, const char *config, char **ret)
 	if (r < 0 && r != -ENOENT)
 		return log_error_errno(r, "/" STATE_PATH);
 	if (r == -ENOENT) {
-		log_info("No pass has run in this boot; this is what a look shows now.");
+		log_info("No pass has run in this boot; this is the node as it is now.");
 		return look(d, config, ret);
 	}
 
@@ -96,7 +96,7 @@ static int read_state(struct os *d, const char *config, char **ret)
 		log_info(UNIT " is %s: this is the node as the last pass left it.", word);
 		return 0;
 	}
-	log_info(UNIT " is %s: this is what a look shows now.", word);
+	log_info(UNIT " is %s: this is the node as it is now.", word);
 	free(TAKE(*ret));
 	return look(d, config, ret);
 }
@@ -301,10 +301,9 @@ static int refresh(struct follow *f)
 	return show(f, state);
 }
 
-/* The signals come by a descriptor; a write to nobody is an error that is looked at, no signal. */
+/* The signals come by a descriptor. */
 static int open_signals(void)
 {
-	const struct sigaction ignored = { .sa_handler = SIG_IGN };
 	sigset_t set;
 	int fd;
 
@@ -312,7 +311,7 @@ static int open_signals(void)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGWINCH);
-	if (sigaction(SIGPIPE, &ignored, NULL) < 0 || sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;

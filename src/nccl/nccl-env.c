@@ -10,6 +10,7 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <signal.h>
 
 /* Returns only when it fails. */
 static int become(char *const *command, char *settings)
@@ -19,6 +20,7 @@ static int become(char *const *command, char *settings)
 	for (char *line = strtok_r(settings, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (*line != '#' && putenv(line) != 0)
 			return log_error_errno(-errno, "%s", line);
+	signal(SIGPIPE, SIG_DFL); /* the command's own */
 	execvp(command[0], command);
 	return log_error_errno(-errno, "%s", command[0]);
 }
