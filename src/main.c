@@ -336,6 +336,10 @@ static int read_option(int letter, const char *value, struct verb_line *line)
 		i++;
 
 	line->given |= options[i].takes;
+	if (value && !*value && strchr("rc", letter)) {
+		log_error("--%s= is not valid: use a path", options[i].name);
+		return -EINVAL;
+	}
 	if (options[i].flag)
 		*(bool *)((char *)line + options[i].flag) = true;
 	if (letter == 'r')
@@ -374,7 +378,7 @@ static int read_options(int argc, char **argv, struct verb_line *line)
 	return r;
 }
 
-static int check_line(size_t verb, int n_arguments, const struct verb_line *line)
+static int check_line(size_t verb, int n_arguments, char **arguments, const struct verb_line *line)
 {
 	unsigned foreign = line->given & ~verbs[verb].takes;
 
@@ -386,6 +390,10 @@ static int check_line(size_t verb, int n_arguments, const struct verb_line *line
 	if (n_arguments > (verbs[verb].argument[0] ? 1 : 0) && !(verbs[verb].takes & TAKES_MANY)) {
 		log_error("%s takes %s", verbs[verb].name,
 			  verbs[verb].argument[0] ? "one argument at most" : "no argument");
+		return -EINVAL;
+	}
+	if (n_arguments > 0 && !*arguments[0]) {
+		log_error("%s takes no empty argument", verbs[verb].name);
 		return -EINVAL;
 	}
 	return 0;
@@ -453,7 +461,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	if (line.is_help)
 		return print_verb_help(verb);
-	if (check_line(verb, argc - optind - 1, &line) < 0)
+	if (check_line(verb, argc - optind - 1, argv + optind + 1, &line) < 0)
 		return refuse_line(&line, argv[optind]);
 
 	if (verbs[verb].takes & NEEDS_ROOT && geteuid() != 0 && !line.command.root) {

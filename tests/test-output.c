@@ -1238,7 +1238,7 @@ static void tree_is_read_in_ten_seconds(_unused_ void **state)
 		"/run/rdma-provision/device-plugin/config.json not written\n"
 		"               rdma/hca: 1000, each with 2 devices\n"
 		"Kubelet        topology policy best-effort, CPU policy none, "
-		"/var/lib/kubelet/config.yaml:7, ours\n"
+		"/var/lib/kubelet/config.yaml:7, set\n"
 		"               since 2026-01-31T08:00:00Z, at its next start, no NUMA hints from "
 		"the device "
 		"plugin\n"

@@ -118,6 +118,9 @@ static void warn_of_names(const struct config *c)
 	for (size_t i = 0; i < c->n_devices; i++) {
 		const char *match = c->devices[i].match ? c->devices[i].match : "";
 
+		if (!*match)
+			log_warning("[Device %s] has no Match=, so it matches no NIC",
+				    c->devices[i].name);
 		if (strstr(match, "netdev:") || strstr(match, "ibdev:"))
 			log_warning(
 				"[Device %s] Match=%s: other programs can change the name of a "

@@ -16,11 +16,7 @@ void session_done(struct session *s)
 
 int session_refuse_root(const struct command *cmd, int r)
 {
-	if (cmd->root && !*cmd->root)
-		log_error("--root= is not valid: use a folder");
-	else
-		log_error_errno(r, "%s%s", cmd->root ? "--root=" : "/", cmd->root ? cmd->root : "");
-	return r;
+	return log_error_errno(r, "%s%s", cmd->root ? "--root=" : "/", cmd->root ? cmd->root : "");
 }
 
 int session_open_root(const struct command *cmd, struct os *ret)

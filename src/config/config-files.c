@@ -59,7 +59,7 @@ static int on_unreadable(const struct fs *fs, const char *path, int result, stru
 	char target[PATH_MAX], link[QUOTED_LEN], why[QUOTED_LEN + 64];
 	bool is_link;
 
-	if (conf_file_is_masked(fs, path)) {
+	if (conf_file_is_masked(fs, path) || streq(path, "dev/null")) {
 		int r = add(f, path, NULL, 0);
 
 		return r < 0 ? r : 1;

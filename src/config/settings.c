@@ -678,7 +678,7 @@ const struct setting settings[N_SETTINGS] = {
 	  "Time without device events before a pass starts, because devices appear in bursts" },
 	{ "Service", "NodeNIC", TEXT(service.node_nic), &type_node_nic,
 	  0, 0, "auto", "auto, none, or blank-separated globs as in Match=",
-	  "The NICs that carry the node, which nothing is changed of, where they should not be found out" },
+	  "The NICs that carry the node, of which nothing is changed, or auto to find them" },
 };
 /* clang-format on */
 

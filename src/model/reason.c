@@ -266,7 +266,7 @@ static const struct {
 	},
 	[REASON_NODE_NIC_UNKNOWN] = {
 		"node-nic-unknown",
-		"Nothing tells which NIC carries the node, so none that has an address of the host, "
+		"No sign shows which NIC carries the node, so none that has an address of the host, "
 		"or that another program is configuring, is changed or moved into a pod",
 		"Wait for the node's default route, or give it one: the service takes it when it "
 		"comes. Or set [Service] NodeNIC= to the NIC that carries the node, or to none.",
@@ -475,7 +475,7 @@ static const struct {
 	},
 	[REASON_NOT_RECORDED] = {
 		"not-recorded",
-		"The tree that is looked at does not have this, so it is not known",
+		"The tree below --root= lacks this fact, so it is not known",
 		"Make the tree with \"rdma-provision capture\" on the node.",
 	},
 	[REASON_PORT_OF_LAG] = {
@@ -675,7 +675,7 @@ static const struct {
 	},
 	[REASON_LABEL_UNKNOWN] = {
 		"label-unknown",
-		"The file of [Kubelet] LabelFile= does not tell the node's label vke.node.rdma.mode",
+		"The file of [Kubelet] LabelFile= lacks the node's label vke.node.rdma.mode",
 		"Write it, for example with \"kubectl label --list node NODE >FILE\", or unset "
 		"LabelFile=.",
 	},
@@ -990,7 +990,8 @@ static const struct {
 	[REASON_OUTPUT_READ_ONLY] = {
 		"output-read-only",
 		"The service cannot write to the folder of a file for other programs",
-		"Configure another folder, or allow this one: ReadWritePaths= by \"systemctl edit "
+		"If the folder is newer than the service: \"systemctl restart rdma-provision.service\". "
+		"Else configure another folder, or allow this one: ReadWritePaths= by \"systemctl edit "
 		"rdma-provision.service\", then restart the service.",
 		SEVERITY_ERROR,
 	},

@@ -134,8 +134,10 @@ static int wait_for_missing(const struct config *c, struct plan *p)
 				  p->n_missing);
 	if (r >= 0 && (u || lacks_sections(c)))
 		r = plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_NO_DEVICES,
-				  u ? "[Device %s] Match=%s" : NULL, u ? u->name : "",
-				  u && u->match ? u->match : "");
+				  !u         ? NULL
+				  : u->match ? "[Device %s] Match=%s"
+					     : "[Device %s] has no Match=",
+				  u ? u->name : "", u ? u->match : NULL);
 	return r;
 }
 

@@ -124,7 +124,7 @@ static const struct sheet_row hint_rows[] = {
 	{ "device plugin", "",
 	  "{plugin}[{?plugin=none}: nothing is known of the devices' NUMA nodes"
 	  "|{?hints}: tells the NUMA node of each device"
-	  "|: tells no NUMA node, so no policy moves its devices]" },
+	  "|: reports no NUMA node, so no policy moves its devices]" },
 };
 
 #define FILL(s, d, rows) sheet_fill_rows((s), (d), rows, ELEMENTSOF(rows))

@@ -345,7 +345,7 @@ static void draw_rows(const struct tree *t)
 
 		if (i == 0 || row->numa_node != t->rows[i - 1].numa_node) {
 			if (row->numa_node < 0)
-				fputs("NUMA node not told\n", t->f);
+				fputs("NUMA node unknown\n", t->f);
 			else
 				fprintf(t->f, "NUMA node %lld\n", (long long)row->numa_node);
 		}
@@ -419,19 +419,20 @@ static void draw_head(const struct tree *t)
 		draw_first(t, n_reasons);
 	if (n_health > 0)
 		fprintf(t->f, ", %zu health hint%s", n_health, n_health == 1 ? "" : "s");
-	fprintf(t->f, " (boot %s)\n\n", boot);
+	fprintf(t->f, *boot ? " (boot %s)\n\n" : "\n\n", boot);
 }
 
 static const struct sheet_row rows[] = {
 	{ "Device plugin", "",
-	  "[{plugin.type}|none][, {plugin.devices} devices, {plugin.path} "
+	  "[{plugin.type}|none][, {plugin.devices} [{?plugin.devices=1}device|devices], "
+	  "{plugin.path} "
 	  "[{?plugin.written}written|not written]]"
 	  "[, {#plugin.left_out} left out: the plugin's file has no words for them]" },
 	{ NULL, "plugin.resources", OUTPUT_PLUGIN_AMOUNT },
 	{ "Kubelet", "",
 	  "topology policy [{kubelet.policy}|not known][, CPU policy {kubelet.cpu_policy}]"
 	  "[, {kubelet.path}][:{+kubelet.line}]"
-	  "[, ours since {kubelet.since}][{?kubelet.deferred}, at its next start]"
+	  "[, set since {kubelet.since}][{?kubelet.deferred}, at its next start]"
 	  "[{?kubelet.policy}{!kubelet.policy=none}{!plugin.type=none}{!kubelet.hints}"
 	  ", no NUMA hints from the device plugin]"
 	  "[, {kubelet.code}[: {kubelet.detail}]]" },
