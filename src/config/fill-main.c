@@ -8,12 +8,13 @@
  *     @setting Driver.Mode@  the head of a setting's entry in a manual page: name, what it is, what
  *                            is accepted, default. What the line is followed by completes the entry
  *     @reasons held@         an entry of a manual page for each reason code that follows those told
- *                            already, in the order of the table, to this one
+ *                            already, in the order of the table, to this one; without a
+ *                            code (@reasons @) all that are left
  *     @keys@                 a line for each setting, "Driver.Mode keep auto default compat ofed":
  *                            the words that its value is one of, when it is one of several
  *
- * A page that has one setting or reason has all of them, each once and in the order of the table:
- * anything else is an error, and so is a line it does not know.
+ * A page that has one setting has all of them, each once and in the order of the table: anything
+ * else is an error, and so is a line it does not know.
  */
 #include "../model/reason.h"
 #include "settings.h"
@@ -76,7 +77,7 @@ static int put_setting(const char *key)
 
 static int put_reasons(const char *code)
 {
-	const enum reason last = reason_from_code(code);
+	const enum reason last = *code ? reason_from_code(code) : _REASON_N - 1;
 
 	if (last <= last_told)
 		return -EINVAL;
@@ -158,11 +159,6 @@ int main(int argc, char **argv)
 	if (r >= 0 && n_filled > 0 && n_filled < N_SETTINGS) {
 		fprintf(stderr, "%s: there is nothing about %s.%s\n", argv[1],
 			settings[n_filled].section, settings[n_filled].name);
-		r = -EINVAL;
-	}
-	if (r >= 0 && last_told > 0 && last_told + 1 < _REASON_N) {
-		fprintf(stderr, "%s: there is nothing about %s\n", argv[1],
-			reason_code(last_told + 1));
 		r = -EINVAL;
 	}
 
