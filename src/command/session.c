@@ -4,7 +4,7 @@
 #include "../base/log.h"
 #include "../config/load.h"
 #include "../model/units.h"
-#include "../os/program-path.h"
+#include "../os/child.h"
 #include "../os/terminal.h"
 #include "../pass/report.h"
 

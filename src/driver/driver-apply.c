@@ -6,6 +6,7 @@
 #include "../model/module-options.h"
 #include "../os/build-id.h"
 #include "../os/loader.h"
+#include "../os/rdma.h"
 #include "../step/verbs.h"
 #include "module-apply.h"
 
@@ -270,4 +271,18 @@ int apply_put_options(struct work *w, const struct action *a)
 	return a->verb == VERB_REMOVE_OPTIONS
 		       ? fs_remove(fs, a->target + 1)
 		       : MIN(fs_replace(fs, a->target + 1, text, strlen(text), 0644), 0);
+}
+
+/* The RDMA subsystem's mode, shared or exclusive: no namespace is made or entered. */
+int apply_set_netns_mode(struct work *w, const struct action *a)
+{
+	int r;
+
+	r = netlink_open(&w->os->rdma);
+	if (r >= 0)
+		r = rdma_set_netns_mode(&w->os->rdma, a->mode.to);
+	if (r == -EBUSY)
+		copy(w->error, CHILD_ERROR_LEN,
+		     "another network namespace exists; the mode is set at the next boot");
+	return r;
 }

@@ -30,8 +30,8 @@ void sources_done(struct sources *l);
 
 /*
  * Reads a file, absolute @path; @name as in struct source. A recorder gets the keys that are read
- * (kept.h); if the file is refused, it gets a text that is refused for the same reason, which is
- * noted as a problem. Return: 0, -ENOENT, -ENOMEM, or an error of yaml.h.
+ * (sources_write_kept()); if the file is refused, it gets a text that is refused for the same
+ * reason, which is noted as a problem. Return: 0, -ENOENT, -ENOMEM, or an error of yaml.h.
  */
 int sources_add_file(struct sources *l, const struct fs *fs, const char *path, const char *name);
 
@@ -52,3 +52,13 @@ const struct yaml_item *sources_find(const struct sources *l, const char *key, c
  */
 int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
 		char problem[static 256], struct yaml_items *ret);
+
+/*
+ * Writes a KubeletConfiguration that has the keys alone that are read, for a capture.
+ *
+ * The copy is written from what was read and never made of the file's text: comments, other keys,
+ * what is inside of a value that should be a word, and all documents but the first are not in it.
+ * Each value is in the line in which it was, and gives the same answer to sources_find(). Release
+ * @ret with free(). Return: 0 or -ENOMEM.
+ */
+int sources_write_kept(const struct yaml_items *l, char **ret, size_t *ret_size);

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 struct child_answer {
 	int result;
@@ -133,4 +134,21 @@ int child_end(struct child *c, uint64_t until_usec, char *ret_error, size_t size
 	answer.error[sizeof(answer.error) - 1] = '\0';
 	copy(ret_error, size, answer.error);
 	return answer.result;
+}
+
+const char *program_path(const char *suffix, const char *installed, char path[static PATH_MAX])
+{
+	const ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	char *slash;
+	size_t used;
+
+	if (n <= 0)
+		return installed;
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	used = slash ? (size_t)(slash + 1 - path) : 0;
+	if ((size_t)snprintf(path + used, PATH_MAX - used, "rdma-provision%s", suffix) >=
+	    PATH_MAX - used)
+		return installed;
+	return access(path, X_OK) == 0 ? path : installed;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Child: calls in a process of their own, each with a deadline.
+ * Child: calls in a process of their own, each with a deadline; and where our other programs are.
  *
  * Calls one after the other share a process, since most take less than a fork. It announces when
  * the next one begins, so the parent knows at any instant which one that is. A call that fails,
@@ -9,6 +9,8 @@
 #pragma once
 
 #include "../base/util.h"
+
+#include <limits.h>
 
 #define CHILD_ERROR_LEN 192
 
@@ -38,3 +40,9 @@ int child_end(struct child *c, uint64_t until_usec, char *ret_error, size_t size
 void child_leave(struct child *c);
 /* Ends the process, which is between two calls. */
 void child_done(struct child *c);
+
+/*
+ * Where another program of this package is: "rdma-provision" + @suffix in the folder of this
+ * program, as in a build, where that can be executed; else @installed. @path: room for the answer.
+ */
+const char *program_path(const char *suffix, const char *installed, char path[static PATH_MAX]);

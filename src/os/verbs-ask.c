@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verbs-ask.h"
 
-#include "program-path.h"
+#include "child.h"
 
 #include <fcntl.h>
 #include <spawn.h>

@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <signal.h>
 
-#include "../../src/kubelet/kept.h"
+#include "../../src/kubelet/sources.h"
 #include "../../src/kubelet/yaml-edit.h"
 #include "../../src/kubelet/yaml.h"
 #include "../../src/model/kubelet.h"
@@ -115,7 +115,7 @@ static void look_at_copy(const char *text, size_t size)
 
 	if (yaml_read(text, size, YAML_KUBELET, &items, &fault) < 0)
 		return;
-	require(kept_write(&items, &copy, &copy_size) == 0);
+	require(sources_write_kept(&items, &copy, &copy_size) == 0);
 	require(yaml_read(copy, copy_size, YAML_KUBELET, &again, &fault) == 0);
 	require(again.is_fixed == items.is_fixed);
 	require(yaml_has_duplicates(&again) == yaml_has_duplicates(&items));
