@@ -275,32 +275,16 @@ static int resolve(const struct unit *u, const char *statement, size_t size,
 	return r;
 }
 
-/* A line of a file of flags: its words alone. */
-static int resolve_line(const char *line, struct unit *ret)
+/* The arguments of a file of flags with another text. 0 or -ENOMEM. */
+static int resolve_flags(char *text, size_t size, struct unit *ret)
 {
-	_cleanup_(words_done) struct words words = {};
-	struct cursor nowhere = { { NO_PAGE, 0, 0 }, 0 };
-	int r;
+	const struct page page = { .kind = PAGE_FLAGS, .text = text, .size = size };
 
-	r = words_split(line, false, &words);
-	for (size_t i = 0; i < words.n && r >= 0; i++)
-		r = add_argument(ret, words.words[i], SIZE_MAX, &nowhere);
-	return r == -ENOMEM ? r : 0;
-}
-
-/* The arguments of the same line as @i: *ret of them, from the one that is returned. */
-static size_t first_of_line(const struct unit *u, size_t i, size_t *ret)
-{
-	size_t from = i, to = i + 1;
-
-	while (from > 0 && u->arguments[from - 1].place.page == u->arguments[i].place.page &&
-	       u->arguments[from - 1].place.from == u->arguments[i].place.from)
-		from--;
-	while (to < u->n_arguments && u->arguments[to].place.page == u->arguments[i].place.page &&
-	       u->arguments[to].place.from == u->arguments[i].place.from)
-		to++;
-	*ret = to - from;
-	return from;
+	if (ADD(ret->pages, ret->n_pages, page) < 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	return arguments_add_page(ret, 0);
 }
 
 /* Does a plain word at @from to @to of the file give the argument that value? 1, 0 or -ENOMEM. */
@@ -308,24 +292,25 @@ static int try_place(const struct unit *u, size_t i, size_t value, uint32_t from
 {
 	const struct argument *a = &u->arguments[i];
 	const struct page *page = &u->pages[a->place.page];
+	const bool is_flags = page->kind == PAGE_FLAGS; /* they are the last arguments of all */
+	const uint32_t begin = is_flags ? 0 : a->place.from;
+	const size_t end = is_flags ? page->size : a->place.to;
 	_cleanup_(unit_done) struct unit now = { .is_clear = true };
-	_cleanup_(freep) char *statement = NULL, *expected = NULL;
-	size_t first = 0, n = u->n_arguments;
+	_cleanup_(freep) char *text = NULL, *expected = NULL;
+	size_t first;
 	int size, r;
 
-	size = asprintf(&statement, "%.*s" PROBE "%.*s", (int)(from - a->place.from),
-			page->text + a->place.from, (int)(a->place.to - to), page->text + to);
+	size = asprintf(&text, "%.*s" PROBE "%.*s", (int)(from - begin), page->text + begin,
+			(int)(end - to), page->text + to);
 	if (size < 0 || asprintf(&expected, "%.*s" PROBE, (int)value, a->text) < 0)
 		return -ENOMEM;
-	if (page->kind == PAGE_FLAGS) {
-		first = first_of_line(u, i, &n);
-		r = resolve_line(statement, &now);
-	} else {
-		r = resolve(u, statement, (size_t)size, &a->place, &now);
-	}
+	r = is_flags ? resolve_flags(TAKE(text), (size_t)size, &now)
+		     : resolve(u, text, (size_t)size, &a->place, &now);
+	first = is_flags ? u->n_arguments - now.n_arguments : 0;
 	return r < 0 ? r
-		     : now.n_arguments == n && is_only_change(u->arguments + first, now.arguments,
-							      n, i - first, expected);
+		     : now.n_arguments + first == u->n_arguments && i >= first &&
+			       is_only_change(u->arguments + first, now.arguments, now.n_arguments,
+					      i - first, expected);
 }
 
 int arguments_find_literal(const struct unit *u, size_t i, size_t value, uint32_t *ret_from,
