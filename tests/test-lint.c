@@ -11,9 +11,7 @@
 #include <linux/rtnetlink.h>
 
 #include "../src/model/module-options.h"
-#include "../src/plugin/dra-output.h"
 #include "../src/plugin/lint-rules.h"
-#include "../src/plugin/manifest-output.h"
 #include "../src/plugin/plugin-output.h"
 #include "../src/show/check.h"
 

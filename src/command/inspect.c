@@ -9,7 +9,6 @@
 #include "../os/kmsg.h"
 #include "../os/yaml-json.h"
 #include "../pass/loop.h"
-#include "../plugin/dra-output.h"
 #include "../plugin/plugin-observe.h"
 #include "../plugin/plugin-output.h"
 #include "../show/actions.h"
@@ -279,7 +278,6 @@ static int explain(struct os *d, const struct config *c, const char *name, bool 
 }
 
 /*
- * The Kubernetes objects that a DRA driver needs for the devices of this node: plugin/dra-output.h.
  * Errors are logged. Return: 0, or -errno.
  */
 static int make_manifest(struct os *d, const struct config *c, char **ret)

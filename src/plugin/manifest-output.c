@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "manifest-output.h"
+/*
+ * Manifest: a static pod of the device plugin, for the kubelet's folder of static pods.
+ *
+ * Pure text. The kubelet derives the identity of a static pod from the whole of it
+ * (pkg/kubelet/config/common.go), so another hash in its annotation ends the old pod and starts a
+ * new one, which reads the plugin's new file. What the containers need is what the published
+ * DaemonSets of the plugins ask for.
+ */
+#include "plugin-output.h"
 
 #define MOUNTS_MAX       5
 #define PLUGINS_REGISTRY KUBELET_ROOT_DIR "/plugins_registry"

@@ -3,7 +3,6 @@
 
 #include "../base/document.h"
 #include "lint-rules.h"
-#include "manifest-output.h"
 
 #define UPDATE_INTERVAL 60 /* seconds */
 

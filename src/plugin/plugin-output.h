@@ -86,3 +86,22 @@ const char *output_plugin_next_resource(const struct config *c, const struct pla
  * Sets p->plugin, p->manifest and p->lint; of a DRA driver the last alone. Return: 0 or -ENOMEM.
  */
 int output_plugin_all(const struct config *c, const struct node *n, struct plan *p);
+
+/**
+ * output_manifest() - the pod
+ * @c:        for the type, the image and the folder of the plugin's file
+ * @root_dir: of the kubelet: the plugin registers below it
+ * @document: the text of that file, for the hash
+ * @ret:      YAML, owned by the caller
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int output_manifest(const struct config *c, const char *root_dir, const char *document, char **ret);
+
+/**
+ * output_dra() - all of them, as a stream of YAML documents
+ * @c: with Type=sriov or dra-sriov they are of dra-driver-sriov, else of dranet
+ *
+ * Return: 0, -ENODATA when no device of this node is usable, or -ENOMEM.
+ */
+int output_dra(const struct config *c, const struct node *n, const struct plan *p, char **ret);

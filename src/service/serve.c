@@ -9,7 +9,7 @@
 #include "../os/loader.h"
 #include "../os/os.h"
 #include "../os/request.h"
-#include "../plugin/manifest-output.h"
+#include "../plugin/plugin-output.h"
 #include "../step/other-files.h"
 
 #include <poll.h>
