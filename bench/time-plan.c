@@ -7,6 +7,7 @@
  * first with reading all of the node before.
  */
 #include "../src/config/load.h"
+#include "../src/model/vf-facts.h"
 #include "../src/pass/loop.h"
 #include "../src/pass/plan-make.h"
 #include "../src/plugin/plugin-output.h"

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../src/device/cause-rules.h"
+#include "../src/model/module-facts.h"
 
 #include "scene.h"
 

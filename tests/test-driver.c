@@ -10,6 +10,7 @@
 #include "../src/driver/stack-rules.h"
 #include "../src/guard/in-use-plan.h"
 #include "../src/model/module-options.h"
+#include "../src/model/use-facts.h"
 #include "../src/step/steps.h"
 
 #include "scene.h"

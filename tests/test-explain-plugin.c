@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "../src/base/document.h"
+#include "../src/model/plugin-facts.h"
 #include "../src/show/explain.h"
 
 #define PATH "/run/plugin.json"

@@ -8,6 +8,8 @@
 #include <jansson.h>
 
 #include "../src/base/document.h"
+#include "../src/model/module-facts.h"
+#include "../src/model/use-facts.h"
 #include "../src/show/explain.h"
 
 #define SET(to, from) snprintf((to), sizeof(to), "%s", (from))

@@ -9,6 +9,8 @@
 #include <linux/rtnetlink.h>
 
 #include "../src/model/given.h"
+#include "../src/model/module-facts.h"
+#include "../src/model/vf-facts.h"
 #include "../src/pass/remember-plan.h"
 #include "../src/step/steps.h"
 #include "scene.h"

@@ -11,6 +11,7 @@
 #include <linux/rtnetlink.h>
 
 #include "../src/model/module-options.h"
+#include "../src/model/way-facts.h"
 #include "../src/plugin/lint-rules.h"
 #include "../src/plugin/plugin-output.h"
 #include "../src/show/check.h"

@@ -11,6 +11,7 @@
 
 #include "../src/model/memory.h"
 #include "../src/model/paths.h"
+#include "../src/model/use-facts.h"
 #include "../src/os/memory-file.h"
 #include "../src/os/os.h"
 #include "../src/pass/loop.h"

@@ -7,7 +7,9 @@
 #include <cmocka.h>
 
 #include "../src/model/message.h"
+#include "../src/model/module-facts.h"
 #include "../src/model/plan.h"
+#include "../src/model/vf-facts.h"
 
 static void every_reason_has_a_code_a_meaning_and_advice(_unused_ void **state)
 {

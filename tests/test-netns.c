@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include "../src/model/way-facts.h"
 #include "../src/os/link.h"
 #include "../src/os/netns.h"
 #include "../src/step/observers.h"

@@ -14,6 +14,7 @@
 
 #include "../src/guard/places-observe.h"
 #include "../src/model/ip.h"
+#include "../src/model/route-facts.h"
 
 #include "tree.h"
 

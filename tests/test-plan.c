@@ -12,7 +12,11 @@
 #include <linux/rtnetlink.h>
 
 #include "../src/kubelet/decide-rules.h"
+#include "../src/model/module-facts.h"
 #include "../src/model/paths.h"
+#include "../src/model/plugin-facts.h"
+#include "../src/model/use-facts.h"
+#include "../src/model/vf-facts.h"
 #include "scene.h"
 
 #define KUBELET_FILE_PATH "/var/lib/kubelet/config.yaml"

@@ -11,6 +11,7 @@
 #include <netlink/msg.h>
 
 #include "../src/model/qos.h"
+#include "../src/model/use-facts.h"
 #include "../src/nccl/nccl-output.h"
 #include "../src/os/dcb.h"
 #include "../src/qos/qos-output.h"

@@ -12,6 +12,7 @@
 
 #include <sys/socket.h>
 
+#include "../src/model/route-facts.h"
 #include "../src/step/observers.h"
 
 #include "tree.h"

@@ -7,6 +7,9 @@
 #include <cmocka.h>
 
 #include "../src/model/ip.h"
+#include "../src/model/metadata.h"
+#include "../src/model/module-facts.h"
+#include "../src/model/route-facts.h"
 #include "../src/model/rtproto.h"
 #include "../src/step/steps.h"
 

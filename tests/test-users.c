@@ -11,6 +11,8 @@
 
 #include "../src/guard/process-observe.h"
 #include "../src/guard/users-observe.h"
+#include "../src/model/vf-facts.h"
+#include "../src/model/way-facts.h"
 #include "../src/pass/observe.h"
 #include "netns.h"
 #include "skip.h"

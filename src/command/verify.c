@@ -8,6 +8,8 @@
 #include "../base/document.h"
 #include "../base/log.h"
 #include "../model/ip.h"
+#include "../model/plugin-facts.h"
+#include "../model/pnet.h"
 #include "../nccl/nccl-output.h"
 #include "../pass/loop.h"
 #include "../plugin/plugin-observe.h"

@@ -2,6 +2,9 @@
 #include "cause-rules.h"
 
 #include "../model/in-use.h"
+#include "../model/module-facts.h"
+#include "../model/vf-facts.h"
+#include "../model/way-facts.h"
 
 #include <linux/if_link.h>
 

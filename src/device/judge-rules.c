@@ -3,6 +3,7 @@
 
 #include "../model/ip.h"
 #include "../model/module-options.h"
+#include "../model/vf-facts.h"
 #include "../step/identity-rules.h"
 #include "../step/steps.h"
 #include "cause-rules.h"

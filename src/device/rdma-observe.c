@@ -2,6 +2,7 @@
 #include "rdma-observe.h"
 
 #include "../model/ip.h"
+#include "../model/route-facts.h"
 #include "../os/rdma.h"
 #include "ibdev-observe.h"
 

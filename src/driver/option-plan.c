@@ -2,6 +2,7 @@
 #include "option-plan.h"
 
 #include "../guard/in-use-plan.h"
+#include "../model/way-facts.h"
 #include "../step/steps.h"
 
 /* Copies a module name as the kernel spells it; files may have '-'. */

@@ -2,6 +2,7 @@
 #include "in-use-plan.h"
 
 #include "../model/in-use.h"
+#include "../model/module-facts.h"
 
 #define MORE_LEN 24 /* "; and 4294967295 more" */
 

@@ -32,6 +32,7 @@
  */
 
 #include "../model/ip.h"
+#include "../model/way-facts.h"
 #include "../step/steps.h"
 
 #include <arpa/inet.h>

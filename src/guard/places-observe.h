@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "../model/node.h"
+#include "../model/way-facts.h"
 #include "../os/fs.h"
 
 /*

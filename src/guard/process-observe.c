@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process-observe.h"
 
+#include "../model/way-facts.h"
+
 #include <ctype.h>
 
 #define MAX_CGROUP_BYTES   65536u

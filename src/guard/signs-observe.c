@@ -25,6 +25,7 @@
 #include "../step/observers.h"
 
 #include "../model/ip.h"
+#include "../model/route-facts.h"
 #include "../os/unit-file.h"
 
 #include <linux/if_ether.h>

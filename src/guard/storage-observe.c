@@ -2,6 +2,7 @@
 #include "storage-observe.h"
 
 #include "../model/ip.h"
+#include "../model/route-facts.h"
 #include "../module/cmdline-observe.h"
 
 #include <ctype.h>

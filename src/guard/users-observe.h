@@ -24,7 +24,7 @@
  */
 #pragma once
 
-#include "../model/node.h"
+#include "../model/use-facts.h"
 #include "../os/os.h"
 #include "../os/rdma.h"
 

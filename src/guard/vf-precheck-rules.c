@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "vf-precheck-rules.h"
 
+#include "../model/module-facts.h"
 #include "../step/quirk-rules.h"
 
 #define CLASS_ETHERNET   0x0200

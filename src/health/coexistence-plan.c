@@ -5,6 +5,7 @@
  */
 #include "../model/module-options.h"
 #include "../model/rtproto.h"
+#include "../model/vf-facts.h"
 #include "../route/nic-netdev-rules.h"
 
 #include <linux/rtnetlink.h>

@@ -7,6 +7,7 @@
  * MTU. The announcement that brings the new number tells which it was: model/link-log.h. So the
  * number is exact, however short a loss was, and however many one announcement has.
  */
+#include "../model/link-log.h"
 #include "../step/steps.h"
 
 #include <time.h>

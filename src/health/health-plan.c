@@ -5,6 +5,7 @@
  *
  * A node without managed devices has no hints: it is not set up yet.
  */
+#include "../model/vf-facts.h"
 #include "../step/steps.h"
 
 /* "16.0 GT/s x16" */

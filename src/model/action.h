@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "node.h"
 #include "reason.h"
+#include "route-facts.h"
 #include "verb.h"
 
 enum step { /* one for each step, in the order of the mission */

@@ -2,7 +2,9 @@
 #include "given.h"
 
 #include "ip.h"
+#include "route-facts.h"
 #include "rtproto.h"
+#include "vf-facts.h"
 
 #include <arpa/inet.h>
 #include <linux/if_addr.h>

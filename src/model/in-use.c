@@ -2,7 +2,9 @@
 #include "in-use.h"
 
 #include "ip.h"
+#include "route-facts.h"
 #include "rtproto.h"
+#include "way-facts.h"
 
 #include <arpa/inet.h>
 #include <linux/if_addr.h>

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "graph.h"
+#include "use-facts.h"
 
 #define IN_USE_MAX     8 /* of one function; more would only be more names */
 #define IN_USE_WHY_LEN 160

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ip.h"
 
-#include "node.h"
+#include "route-facts.h"
 
 #include <arpa/inet.h>
 #include <sys/socket.h>

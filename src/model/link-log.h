@@ -11,6 +11,18 @@
 
 #include "node.h"
 
+/* An announcement of the kernel about a link. */
+struct link_news {
+	uint32_t ifindex;       /* 0: announcements before this one were lost */
+	uint32_t carrier_downs; /* IFLA_CARRIER_DOWN_COUNT */
+	uint32_t mtu;
+	bool is_up; /* IFF_UP */
+	bool is_gone;
+	uint64_t usec; /* CLOCK_MONOTONIC, another one for each */
+	int64_t sec;   /* CLOCK_REALTIME */
+	bool is_vf;    /* which has its link from its PF */
+};
+
 #define LINK_LOG_MAX 256
 
 struct link_log {

@@ -9,6 +9,23 @@
 
 #include "node.h"
 
+/* The answer of the cloud's metadata service for a NIC: only with [Route] Address=metadata. */
+enum metadata_state {
+	METADATA_WAITING, /* no answer yet, or none in time: asked again when the link comes up */
+	METADATA_REFUSED, /* it answered with something that cannot be right */
+	METADATA_KNOWN,   /* address, prefix_len and gateway are valid */
+	_METADATA_STATE_N
+};
+
+struct metadata {
+	char mac[MAC_LEN]; /* of the netdev that was asked about: netdev.mac */
+	enum metadata_state state;
+	uint8_t address[4]; /* IPv4 only, network order; inside the prefix */
+	uint32_t prefix_len;
+	uint8_t gateway[4]; /* inside the prefix; zero: it has none */
+	char detail[192];   /* for people: what was refused, what is waited for */
+};
+
 #define METADATA_LINE_LEN 256 /* more than the longest line and its newline */
 
 /*

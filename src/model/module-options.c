@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "module-options.h"
 
+#include "route-facts.h"
+
 #include <linux/rtnetlink.h>
 
 #define CONTROLLER_METRIC 200 /* the lowest that the ACK eRDMA Controller gives its routes */

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "node.h"
+#include "module-facts.h"
 
 #define ERDMA_COMPAT     "compat_mode"        /* bool */
 #define ERDMA_PORTS      "reserve_ports_base" /* ushort */

@@ -2,6 +2,12 @@
 #include "node.h"
 
 #include "ip.h"
+#include "metadata.h"
+#include "module-facts.h"
+#include "route-facts.h"
+#include "use-facts.h"
+#include "vf-facts.h"
+#include "way-facts.h"
 
 #include <arpa/inet.h>
 #include <fnmatch.h>

@@ -83,7 +83,7 @@ struct pci {
 	bool has_config; /* of a tree: the file that each function has; else it was copied in part
 			  */
 	uint32_t
-		cni_pid; /* of the CNI plugin that is at work on it: guard/cni-observe.h; 0: none */
+		cni_pid; /* of the CNI plugin that is at work on it: guard/cni-observe.c; 0: none */
 };
 
 /* The module that makes the RDMA devices of a driver's functions. */
@@ -111,134 +111,7 @@ bool pci_is_gpu(const struct pci *pci);     /* or another accelerator: by class 
 enum nearness pci_nearness(const struct pci *a, const struct pci *b);
 const char *nearness_name(enum nearness n); /* "switch", "numa_node", "" */
 
-struct address {
-	uint32_t ifindex;
-	int family;        /* AF_INET, AF_INET6 */
-	uint8_t local[16]; /* network order, 4 bytes for AF_INET */
-	uint8_t peer[16];  /* IFA_ADDRESS: differs from local on point-to-point links only */
-	uint32_t prefix_len;
-	uint32_t metric; /* IFA_RT_PRIORITY; 0: the kernel's default */
-	uint32_t flags;  /* IFA_F_*: man 7 rtnetlink */
-	uint8_t scope;   /* RT_SCOPE_* */
-};
-
-/*
- * A route of any table but "local" (255), and without those the kernel keeps for broadcast and
- * multicast; each next hop of several is a route.
- */
-struct route {
-	int family;
-	uint8_t dst[16];
-	uint32_t prefix_len;
-	uint32_t table;
-	uint32_t ifindex;              /* RTA_OIF, 0: none */
-	uint32_t nexthop;              /* RTA_NH_ID that was not looked up; 0: none */
-	uint32_t metric;               /* RTA_PRIORITY */
-	uint8_t gateway[16];           /* all zero: none */
-	uint8_t src[16];               /* RTA_PREFSRC; all zero: none */
-	uint8_t protocol, scope, type; /* RTPROT_*, RT_SCOPE_*, RTN_* */
-	bool is_dead;  /* RTNH_F_DEAD, or RTNH_F_LINKDOWN where the kernel then skips it */
-	bool has_more; /* conditions that are not here: TOS, source prefix of IPv6 */
-};
-
-/* A policy rule. */
-struct rule {
-	int family;
-	uint32_t preference, table;
-	uint8_t protocol; /* RTPROT_*, 0: not told */
-	uint8_t action;   /* FR_ACT_* */
-	uint8_t src[16];  /* with src_len; 0: any */
-	uint32_t src_len;
-	char oif[IFNAME_LEN]; /* by name: a rename leaves it behind; empty: any */
-	uint8_t dst[16];      /* with dst_len; 0: any */
-	uint32_t dst_len;
-	uint32_t mark, mask;     /* FRA_FWMARK, FRA_FWMASK; mask 0: any */
-	char iif[IFNAME_LEN];    /* "lo": what this host sends; empty: any */
-	uint32_t to_preference;  /* of FR_ACT_GOTO */
-	int32_t suppress_prefix; /* routes of that prefix length or less do not count; -1: all do */
-	bool is_l3mdev, is_invert; /* FRA_L3MDEV, FIB_RULE_INVERT */
-	bool has_more; /* conditions that are not here: TOS, uid, protocol, ports, ... */
-};
-
-/* An entry of the neighbour table for a managed gateway that is a router. */
-struct neighbour {
-	uint32_t ifindex;
-	int family;
-	uint8_t address[16];
-	uint16_t state;   /* NUD_* */
-	uint8_t protocol; /* RTPROT_*; ours: we keep it resolved */
-	bool is_managed;  /* NTF_EXT_MANAGED: the kernel keeps it resolved; since 5.16 */
-};
-
-#define LOOKUP_HOPS 16
-
-/* A question to the kernel, RTM_GETROUTE, and its answer: by which netdev does this packet leave?
- */
-struct lookup {
-	int family;
-	uint8_t dst[16];
-	uint8_t address[16]; /* as source; all zero: none */
-	uint32_t ifindex; /* of the NIC that is meant; without a source the output device: 0: any */
-	uint32_t mark;    /* of the packet, 0: none */
-
-	int result;         /* 0 or -errno; -ENODATA: not asked, and it could not be computed */
-	uint32_t found;     /* ifindex that it would leave by */
-	uint8_t source[16]; /* that the packet would have; all zero: not told */
-	/* The route that matched (RTM_F_FIB_MATCH), where a destination is asked about: */
-	uint32_t hops[LOOKUP_HOPS]; /* ifindex of each next hop */
-	size_t n_hops;
-	uint8_t gateway[16]; /* of the first next hop; all zero: none */
-	uint8_t protocol;    /* RTPROT_* */
-	uint32_t prefix_len;
-};
-
-/* A place that the node must reach, or the other end of a tunnel by which it reaches one. */
-enum destination_to {
-	TO_DEFAULT, /* an address that only default routes lead to */
-	TO_VRF,     /* the same, with the VRF as output device */
-	TO_API_SERVER,
-	TO_NAME_SERVER,
-	TO_STORAGE,    /* of the root file system, and those that kubelet and runtime live on */
-	TO_TUNNEL_END, /* the remote end of a tunnel that a packet to one of the others leaves by */
-	_TO_N
-};
-
-struct destination {
-	enum destination_to to;
-	char words[160]; /* where it comes from: "API server, /etc/kubernetes/kubelet.conf" */
-	struct lookup lookup;
-};
-
-/* The remote end of a tunnel: of a WireGuard device one for each peer that has an endpoint. */
-struct tunnel_end {
-	uint32_t ifindex; /* of the tunnel */
-	int family;
-	uint8_t remote[16];
-	uint32_t mark; /* that its own packets have, 0: none */
-};
-
 #define HOST_NAME_LEN 254
-
-/* A line of /etc/hosts that has the name of the node, or of a place it must reach. */
-struct host {
-	char name[HOST_NAME_LEN];
-	int family;
-	uint8_t address[16];
-	uint32_t line; /* from 1 */
-};
-
-/* A TCP or UDP socket of the host that is bound to one address or netdev, or connected. */
-struct sock {
-	int family;
-	uint8_t protocol;              /* IPPROTO_TCP, IPPROTO_UDP */
-	uint8_t local[16], remote[16]; /* all zero: any, or not connected */
-	uint16_t local_port, remote_port;
-	uint32_t ifindex; /* of SO_BINDTODEVICE; 0: none */
-	bool is_listening;
-	uint64_t inode;   /* 0: not told */
-	uint32_t pid;     /* of a process that has it; 0: not known, or the kernel's own */
-	char command[32]; /* of that */
-};
 
 #define BOND_MODE_UNKNOWN (-1)
 
@@ -284,7 +157,7 @@ struct netdev {
 	bool has_device;   /* it is no virtual one: hardware, of PCI or not */
 	uint32_t vrf_table;   /* of a VRF: IFLA_VRF_TABLE */
 	uint32_t inet6_flags; /* IFLA_INET6_FLAGS: a router solicitation is out, or answered */
-	/* A program is at work on its addresses, by guard/signs-observe.h; empty: none */
+	/* A program is at work on its addresses, by guard/signs-observe.c; empty: none */
 	char sign[96];
 	bool is_unnamed;        /* udev has yet to name it; only looked up with a function */
 	bool is_random_mac;     /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
@@ -297,18 +170,6 @@ struct netdev {
 };
 
 #define LINK_NO_CABLE "no-cable" /* ETHTOOL_LINK_EXT_STATE_NO_CABLE */
-
-/* An announcement of the kernel about a link: model/link-log.h. */
-struct link_news {
-	uint32_t ifindex;       /* 0: announcements before this one were lost */
-	uint32_t carrier_downs; /* IFLA_CARRIER_DOWN_COUNT */
-	uint32_t mtu;
-	bool is_up; /* IFF_UP */
-	bool is_gone;
-	uint64_t usec; /* CLOCK_MONOTONIC, another one for each */
-	int64_t sec;   /* CLOCK_REALTIME */
-	bool is_vf;    /* which has its link from its PF */
-};
 
 /* The losses of a PF's link while it was to be up: health/flap-plan.c. */
 struct link_losses {
@@ -331,18 +192,6 @@ struct dcb {
 	uint32_t ifindex;
 	uint32_t dcbx; /* DCB_CAP_DCBX_*; HOST where the driver has no words for it */
 	char pfc[QOS_PFC_LEN], ets[QOS_ETS_LEN], dscp[QOS_DSCP_LEN];
-};
-
-/* The settings of a VF that its PF's driver reports: IFLA_VFINFO_LIST. */
-struct vf_info {
-	char pf[PCI_LEN]; /* of the PF; sorted by it and by index */
-	uint32_t index;
-	char mac[MAC_LEN];  /* admin MAC, "00:00:00:00:00:00" when it was never set */
-	int vlan;           /* 4096 times its priority and its number; -1: not told */
-	int trust;          /* 0, 1; -1: not told */
-	int link_state;     /* IFLA_VF_LINK_STATE_*; -1: not told */
-	char node_guid[24]; /* InfiniBand; empty: not told */
-	char port_guid[24];
 };
 
 struct gid {
@@ -390,122 +239,6 @@ struct ibdev {
 	int64_t link_downed_sec;
 };
 
-enum module_state {
-	MODULE_MISSING,
-	MODULE_BLACKLISTED,
-	MODULE_AVAILABLE, /* on disk, not loaded */
-	MODULE_LOADED,
-	MODULE_BUILTIN,
-	_MODULE_STATE_N
-};
-
-struct parameter {
-	char name[MODULE_LEN];
-	char type[16];  /* "bool", as the module file says (parmtype); empty: the file has none */
-	char value[64]; /* in force (/sys/module/X/parameters); empty: not loaded or not readable */
-};
-
-struct module {
-	char name[MODULE_LEN]; /* '_' for '-' */
-	enum module_state state;
-
-	/* The file on disk, as libkmod's kmod_module_get_info() reads it; empty where there is
-	 * none. */
-	char path[256];
-	bool has_info; /* the file was opened and could be read: only then the next ones count, and
-			  a parameter without a type is one that the file does not have */
-	char version[64], srcversion[32];
-	char vermagic[192]; /* begins with the release it was built for; empty: not told */
-	bool is_intree;     /* the file says intree=Y */
-
-	/* The module that is loaded. */
-	char loaded_version[64], loaded_srcversion[32];
-	bool is_blacklisted; /* it could not be loaded again; only of modules of a driver mode */
-	bool has_taint;      /* /sys/module/X/taint could be read: only then the next one counts */
-	bool is_out_of_tree; /* the taint has O */
-	uint32_t refcnt;     /* UINT32_MAX: not known, which is never zero */
-	char holders[256];   /* blank-separated */
-
-	struct parameter *parameters; /* owned; by name; those of the file and those in force */
-	size_t n_parameters;
-};
-
-/* A way in which a process that is not ours uses a function, its ibdev or its netdev. */
-enum use {
-	USE_CONTEXT,      /* a process has an open uverbs context */
-	USE_QP,           /* a QP of a process; only of a capture of an older version */
-	USE_CM_ID,        /* a cm_id of a process */
-	USE_KERNEL,       /* a kernel user (smc, nvme, ...): detail has its name */
-	USE_NETDEV_NETNS, /* its netdev is in another network namespace */
-	USE_IBDEV_NETNS,  /* its ibdev is */
-	USE_VFIO,         /* an open vfio group, or bound to vfio */
-	USE_VDPA,         /* a vDPA device was made of it */
-	USE_DRIVER,       /* another program has chosen its driver */
-	USE_KVM,          /* assigned to a virtual machine; the same */
-	USE_MASTER,       /* enslaved to a bridge, bond or team */
-	USE_ADDRESS,      /* the host has an address on it, or a route through it */
-	USE_UPPER,        /* a macvlan, ipvlan or VLAN above it with addresses in use */
-	USE_MODULE,       /* of a module: its holders or references */
-	USE_UNKNOWN,      /* it could not be told, which is never "not used" */
-	_USE_N
-};
-
-struct user {
-	char target[MODULE_LEN]; /* PCI address of the function, or name of the module */
-	enum use use;
-	uint32_t pid;       /* 0: none or not known */
-	char command[32];   /* comm of the process; empty: not known */
-	char container[80]; /* container or unit as its cgroup tells; empty: neither */
-	char detail[128];   /* names: ibdev, netdev, namespace */
-};
-
-/* The place of an option of a module, or of a line that keeps the module from what we want. */
-enum option_source {
-	OPTION_MODPROBE, /* a line of modprobe.d */
-	OPTION_CMDLINE,  /* MODULE.PARAMETER=VALUE on the kernel's command line */
-	OPTION_LOAD,     /* a module named in modules-load.d, or by modules_load= */
-	_OPTION_SOURCE_N
-};
-
-struct option {
-	char module[MODULE_LEN];
-	char name[MODULE_LEN]; /* of the parameter; empty for OPTION_LOAD */
-	char value[64];        /* empty: said without "=" */
-	enum option_source source;
-	char file[256]; /* "/etc/modprobe.d/erdma.conf", "/proc/cmdline" */
-	uint32_t line;  /* from 1; 0 for the command line */
-};
-
-/* A file by which another program sets a number of VFs: vf/vf-observe.h. */
-struct vf_owner {
-	char path[160], key[32]; /* "/etc/netplan/50-rails.yaml", "virtual-function-count" */
-	char pci[PCI_LEN];       /* of the PF that it sets it of */
-};
-
-/* A network namespace that has a name, other than our own: step/observers.h. */
-struct netns {
-	uint64_t inode; /* 0: not known */
-	char name[64];  /* of its file below /run/netns, else the path */
-	bool is_closed; /* its links are not known: which functions they use is not known either */
-};
-
-/* The answer of the cloud's metadata service for a NIC: only with [Route] Address=metadata. */
-enum metadata_state {
-	METADATA_WAITING, /* no answer yet, or none in time: asked again when the link comes up */
-	METADATA_REFUSED, /* it answered with something that cannot be right */
-	METADATA_KNOWN,   /* address, prefix_len and gateway are valid */
-	_METADATA_STATE_N
-};
-
-struct metadata {
-	char mac[MAC_LEN]; /* of the netdev that was asked about: netdev.mac */
-	enum metadata_state state;
-	uint8_t address[4]; /* IPv4 only, network order; inside the prefix */
-	uint32_t prefix_len;
-	uint8_t gateway[4]; /* inside the prefix; zero: it has none */
-	char detail[192];   /* for people: what was refused, what is waited for */
-};
-
 /* How much memory a unit lets what it starts lock: RLIMIT_MEMLOCK, soft. */
 struct memlock {
 	char unit[64];  /* "containerd.service" */
@@ -513,17 +246,6 @@ struct memlock {
 };
 
 #define PNETID_LEN 17 /* SMC_MAX_PNETID_LEN and NUL */
-
-/*
- * An entry of SMC's table, as "smc_pnet -s" lists it: of a netdev or of an RDMA device, never of
- * both. Names need not exist, and are those of the time when it was made.
- */
-struct pnet {
-	char id[PNETID_LEN];     /* upper case */
-	char netdev[IFNAME_LEN]; /* empty: of an RDMA device */
-	char ibdev[IBDEV_LEN];   /* empty: of a netdev */
-	uint32_t port;           /* of an RDMA device, from 1; 0: of a netdev */
-};
 
 /* Settings that a PF's driver was found not to have: bits of "unsupported". */
 enum vf_setting {
@@ -596,22 +318,6 @@ struct attempt {
 	uint64_t since_usec, last_usec; /* CLOCK_MONOTONIC */
 	uint64_t pause_usec; /* after last_usec, when it is undone once more; 0: done again at once
 			      */
-};
-
-/* A running device plugin, or DRA driver. One that was started before its file was written never
- * reads it again. */
-struct plugin_process {
-	uint32_t pid;
-	char command[32], container[80]; /* as of the users above */
-	bool is_dated;                   /* there is a file, and the next one counts */
-	int64_t since_change_sec; /* from the last change of the file to its start; below 0: before
-				   */
-	uint64_t started_usec;    /* CLOCK_MONOTONIC */
-};
-
-struct plugin_resource {
-	char name[RESOURCE_LEN];
-	uint32_t n_devices;
 };
 
 /* A file of [Output], as it is now. */
@@ -784,7 +490,7 @@ struct node {
 
 	struct kubelet kubelet; /* what kubelet/ found */
 	struct kubelet_decision kubelet_decision;
-	bool is_generated_stale; /* the drop-ins of the kubelet's units: kubelet/generated-observe.h
+	bool is_generated_stale; /* the drop-ins of the kubelet's units: kubelet/generated-observe.c
 				  */
 	char *plugin_file;       /* owned; content of the device plugin's file, NULL: absent */
 	bool is_plugin_foreign;  /* there is something that this service did not write */
@@ -883,8 +589,7 @@ const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_
 /* The users of one target from number @i on: the next one, or NULL. */
 const struct user *node_user(const struct node *n, const char *target, size_t *i);
 const struct metadata *node_metadata(const struct node *n, const char *mac);
-const char *destination_to_name(enum destination_to to); /* "api-server" */
-const char *netconf_name(enum netconf_key k);            /* "ipv4/arp_ignore" */
+const char *netconf_name(enum netconf_key k); /* "ipv4/arp_ignore" */
 /* Does the kernel of this release ("6.1.0-13-amd64") keep neighbours resolved by itself?
  * Since 5.16. */
 bool node_has_managed_neighbours(const char *release);
@@ -895,8 +600,6 @@ bool node_keeps_down(const struct node *n, const struct netdev *nd);
 const struct ledger_entry *memory_entry(const struct memory *m, const char *verb,
 					const char *target, uint32_t ifindex, const char *subject);
 bool memory_gave(const struct memory *m, const struct address *a); /* did this service add it? */
-const char *module_state_name(enum module_state s);                /* "available" */
-const char *use_name(enum use u);                                  /* "open-context" */
 bool module_is_in_kernel(const struct module *m);                  /* NULL: no */
 const struct parameter *module_parameter(const struct module *m, const char *name);
 void module_sort_parameters(struct module *m); /* by name */

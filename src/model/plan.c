@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "plugin-facts.h"
+
 #include <stdarg.h>
 
 void lint_done(struct lint *l)

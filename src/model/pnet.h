@@ -11,6 +11,17 @@
 
 #include "node.h"
 
+/*
+ * An entry of SMC's table, as "smc_pnet -s" lists it: of a netdev or of an RDMA device, never of
+ * both. Names need not exist, and are those of the time when it was made.
+ */
+struct pnet {
+	char id[PNETID_LEN];     /* upper case */
+	char netdev[IFNAME_LEN]; /* empty: of an RDMA device */
+	char ibdev[IBDEV_LEN];   /* empty: of a netdev */
+	uint32_t port;           /* of an RDMA device, from 1; 0: of a netdev */
+};
+
 struct pnet_wish {
 	char id[PNETID_LEN]; /* the MAC in upper case without colons, "5254001A0B0C" */
 	char netdev[IFNAME_LEN];

@@ -3,6 +3,7 @@
 
 #include "../model/action.h"
 #include "../model/rtproto.h"
+#include "../model/way-facts.h"
 #include "nl.h"
 
 #include <linux/if.h>

@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "../model/node.h"
+#include "../model/module-facts.h"
 
 struct kmod_ctx;
 

@@ -4,6 +4,7 @@
  */
 #include "route.h"
 
+#include "../model/route-facts.h"
 #include "../model/rtproto.h"
 #include "nl.h"
 

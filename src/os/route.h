@@ -5,7 +5,8 @@
  */
 #pragma once
 
-#include "../model/node.h"
+#include "../model/route-facts.h"
+#include "../model/way-facts.h"
 #include "netlink.h"
 
 /*

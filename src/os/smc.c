@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "smc.h"
 
+#include "../model/pnet.h"
 #include "nl.h"
 
 #include <linux/netlink.h>

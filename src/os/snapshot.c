@@ -3,8 +3,12 @@
 
 #include "../base/document.h"
 #include "../base/fields.h"
+#include "../model/module-facts.h"
+#include "../model/pnet.h"
 #include "../model/route-find.h"
 #include "../model/rtproto.h"
+#include "../model/use-facts.h"
+#include "../model/vf-facts.h"
 
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "../model/node.h"
+#include "../model/way-facts.h"
 #include "fs.h"
 #include "netlink.h"
 

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "../model/node.h"
+#include "../model/vf-facts.h"
 #include "netlink.h"
 
 /*

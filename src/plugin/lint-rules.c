@@ -3,6 +3,7 @@
 
 #include "../base/document.h"
 #include "../model/module-options.h"
+#include "../model/way-facts.h"
 #include "plugin-output.h"
 
 #include <linux/rtnetlink.h>

@@ -6,6 +6,7 @@
 #include "../guard/process-observe.h"
 #include "../model/memory.h"
 #include "../model/paths.h"
+#include "../model/plugin-facts.h"
 #include "../os/memory-file.h"
 
 #include <fcntl.h>

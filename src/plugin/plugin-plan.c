@@ -8,6 +8,7 @@
  * start a plugin without a file.
  */
 #include "../model/paths.h"
+#include "../model/plugin-facts.h"
 #include "../step/steps.h"
 
 static int remove_file(struct plan *p, enum verb verb, const char *path)

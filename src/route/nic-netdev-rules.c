@@ -2,6 +2,7 @@
 #include "nic-netdev-rules.h"
 
 #include "../guard/guard-rules.h"
+#include "../model/metadata.h"
 #include "../model/module-options.h"
 #include "../model/rtproto.h"
 #include "../step/steps.h"

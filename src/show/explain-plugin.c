@@ -9,6 +9,7 @@
 #include "explain.h"
 
 #include "../base/document.h"
+#include "../model/plugin-facts.h"
 #include "../plugin/plugin-output.h"
 #include "check.h"
 #include "sheet.h"

@@ -4,6 +4,7 @@
 #include "../base/document.h"
 #include "../model/ip.h"
 #include "../model/module-options.h"
+#include "../model/use-facts.h"
 #include "../nccl/nccl-output.h"
 #include "../qos/qos-output.h"
 #include "../step/steps.h"

@@ -5,6 +5,7 @@
 #include "../base/fields.h"
 #include "../model/ip.h"
 #include "../model/memory.h"
+#include "../model/pnet.h"
 #include "../plugin/plugin-output.h"
 #include "../qos/qos-output.h"
 #include "explain.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "identity-rules.h"
 
+#include "../model/vf-facts.h"
+
 #define MAX_TRIES 1000000 /* a node has fewer addresses than that */
 
 bool identity_seed(const struct node *n, const struct pci *pf, char ret[static MAC_LEN])

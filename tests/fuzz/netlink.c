@@ -21,6 +21,7 @@
 #include <netlink/socket.h>
 #include <rdma/rdma_netlink.h>
 
+#include "../../src/model/pnet.h"
 #include "../../src/os/dcb.h"
 #include "../../src/os/devlink.h"
 #include "../../src/os/events.h"

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "../../src/model/vf-facts.h"
 #include "../../src/model/world.h"
 #include "../../src/os/os.h"
 #include "../../src/os/request.h"

@@ -10,6 +10,7 @@
  */
 #include "../../src/os/smc.h"
 #include "../../src/model/module-options.h"
+#include "../../src/model/pnet.h"
 #include "sim.h"
 
 #include <ctype.h>

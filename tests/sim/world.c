@@ -7,6 +7,8 @@
 #include "../../src/device/rdma-observe.h"
 #include "../../src/model/link-log.h"
 #include "../../src/model/paths.h"
+#include "../../src/model/use-facts.h"
+#include "../../src/model/way-facts.h"
 #include "../../src/os/child.h"
 #include "../../src/pass/observe.h"
 #include "../../src/plugin/plugin-observe.h"

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Use facts: which processes and programs use a function or a module.
+ */
+#pragma once
+
+#include "node.h"
+
+/* A way in which a process that is not ours uses a function, its ibdev or its netdev. */
+enum use {
+	USE_CONTEXT,      /* a process has an open uverbs context */
+	USE_QP,           /* a QP of a process; only of a capture of an older version */
+	USE_CM_ID,        /* a cm_id of a process */
+	USE_KERNEL,       /* a kernel user (smc, nvme, ...): detail has its name */
+	USE_NETDEV_NETNS, /* its netdev is in another network namespace */
+	USE_IBDEV_NETNS,  /* its ibdev is */
+	USE_VFIO,         /* an open vfio group, or bound to vfio */
+	USE_VDPA,         /* a vDPA device was made of it */
+	USE_DRIVER,       /* another program has chosen its driver */
+	USE_KVM,          /* assigned to a virtual machine; the same */
+	USE_MASTER,       /* enslaved to a bridge, bond or team */
+	USE_ADDRESS,      /* the host has an address on it, or a route through it */
+	USE_UPPER,        /* a macvlan, ipvlan or VLAN above it with addresses in use */
+	USE_MODULE,       /* of a module: its holders or references */
+	USE_UNKNOWN,      /* it could not be told, which is never "not used" */
+	_USE_N
+};
+
+struct user {
+	char target[MODULE_LEN]; /* PCI address of the function, or name of the module */
+	enum use use;
+	uint32_t pid;       /* 0: none or not known */
+	char command[32];   /* comm of the process; empty: not known */
+	char container[80]; /* container or unit as its cgroup tells; empty: neither */
+	char detail[128];   /* names: ibdev, netdev, namespace */
+};
+
+const char *use_name(enum use u); /* "open-context" */
