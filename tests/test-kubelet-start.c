@@ -41,6 +41,7 @@ static const struct {
 	enum topology_policy want;
 	const char *exit; /* the beginning of the words; NULL: it starts */
 	bool is_refused;  /* what was asked for: an edit would make it exit */
+	bool is_unjudged; /* it may exit */
 } cases[] = {
 	{ "nothing is said" },
 	{ "by socket and a single node are asked for",
@@ -180,7 +181,7 @@ static const struct {
 	  .exit = "the total amount \"150Mi\" of type \"memory\" is not equal to the value "
 		  "\"100Mi\"" },
 	{ "a share of all memory, which is not judged",
-	  RESERVED(MIB("0", "150")) "evictionHard: {memory.available: 5%}\n" },
+	  RESERVED(MIB("0", "150")) "evictionHard: {memory.available: 5%}\n", .is_unjudged = true },
 	{ "huge pages",
 	  RESERVED("{numaNode: 0, limits: {hugepages-2Mi: 4Mi, memory: 100Mi}}, "
 		   "{limits: {hugepages-2Mi: 4Mi}, numaNode: 1}"),
@@ -189,7 +190,7 @@ static const struct {
 	{ "the keys the other way round", RESERVED("{limits: {memory: 99Mi}, numaNode: 0}"),
 	  .exit = "the total amount \"99Mi\"" },
 	{ "a list with an alias, which is not judged",
-	  "x: &x {memory: 1Mi}\n" RESERVED("{numaNode: 0, limits: *x}") },
+	  "x: &x {memory: 1Mi}\n" RESERVED("{numaNode: 0, limits: *x}"), .is_unjudged = true },
 	{ "static memory of a kubelet without a memory manager", RESERVED(MIB("0", "1")),
 	  .minor = 20 },
 	{ "static memory whose gate is off by default", RESERVED(MIB("0", "1")), .minor = 21 },
@@ -331,12 +332,11 @@ static void put_number(const struct root *root, const char *format, uint32_t i, 
 	put_text(root, path, text);
 }
 
-static void make(struct root *root, size_t i)
+static void make(const struct root *root, size_t i, uint32_t minor)
 {
 	const uint32_t n_nodes = cases[i].n_nodes ?: 2, n_packages = cases[i].n_packages ?: 1;
 	char text[1024];
 
-	root_open(root);
 	snprintf(text, sizeof(text),
 		 "[Service]\nExecStart=/usr/bin/kubelet --config=/" FILE_PATH " %s\n",
 		 cases[i].flags ?: "");
@@ -350,8 +350,8 @@ static void make(struct root *root, size_t i)
 	for (uint32_t c = 0; c < 8; c++)
 		put_number(root, "sys/devices/system/cpu/cpu%u/topology/physical_package_id", c,
 			   c % n_packages ? "1\n" : "0\n");
-	snprintf(text, sizeof(text), "/usr/bin/kubelet v1.%" PRIu32 ".0\n", cases[i].minor);
-	if (cases[i].minor)
+	snprintf(text, sizeof(text), "/usr/bin/kubelet v1.%" PRIu32 ".0\n", minor);
+	if (minor)
 		put_text(root, KUBELET_VERSION_PATH, text);
 	/* It has run: no state is removed. */
 	put_text(root, "sys/fs/cgroup/kubepods.slice/cgroup.procs", "");
@@ -370,7 +370,8 @@ static void a_kubelet_that_would_exit_is_told_in_its_own_words(_unused_ void **s
 		struct kubelet_decision d;
 		struct kubelet k;
 
-		make(&root, i);
+		root_open(&root);
+		make(&root, i, cases[i].minor);
 		assert_int_equal(kubelet_look(&root.fs, &c, &k, &d), 0);
 		item = &d.items[KUBELET_TOPOLOGY_POLICY];
 		print_message("  %s: %s\n", cases[i].name,
@@ -444,13 +445,91 @@ static void a_file_that_does_not_parse_is_told_with_line_and_column(_unused_ voi
 	}
 }
 
-int main(void)
+static void put_cpu(const struct root *root, uint32_t cpu, uint32_t node)
 {
+	char path[96], target[64];
+
+	snprintf(path, sizeof(path), "sys/devices/system/node/node%" PRIu32 "/cpu%" PRIu32, node,
+		 cpu);
+	snprintf(target, sizeof(target), "../../cpu/cpu%" PRIu32, cpu);
+	put_link(root, path, target);
+}
+
+/*
+ * For tests/kubelets: the node of a row for a kubelet of this minor version, with what a kubelet
+ * itself reads of the machine, after the edit that was asked for. One that is refused is made.
+ * "exit" has the words with which that kubelet is to exit by our rules.
+ */
+static void write_node(const struct root *root, size_t i, uint32_t minor)
+{
+	const struct config c = { .kubelet.topology_policy = cases[i].want };
+	const uint32_t n_nodes = cases[i].n_nodes ?: 2, n_packages = cases[i].n_packages ?: 1;
+	struct kubelet_result res = {};
+	const struct kubelet_item *item = &res.decision.items[KUBELET_TOPOLOGY_POLICY];
+	struct kubelet_decision d;
+	struct kubelet k;
+	char text[2048] = "";
+	bool is_refused;
+
+	make(root, i, minor);
+	for (uint32_t cpu = 0; cpu < 8; cpu++) {
+		put_number(root, "sys/devices/system/cpu/cpu%u/topology/core_id", cpu, "0\n");
+		put_cpu(root, cpu, cpu % n_nodes);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "processor\t: %" PRIu32 "\ncpu MHz\t\t: 2000.000\nphysical id\t: %" PRIu32
+			 "\ncore id\t\t: 0\n\n",
+			 cpu, cpu % n_packages ? 1 : 0);
+	}
+	put_text(root, "proc/cpuinfo", text);
+	for (uint32_t node = 0; node < n_nodes; node++)
+		put_number(root, "sys/devices/system/node/node%u/distance", node,
+			   &"20 20 20 20 20 20 20 20 20 20\n"[3 * (10 - n_nodes)]);
+
+	if (c.kubelet.topology_policy)
+		assert_int_equal(kubelet_ensure(&root->fs, &c, n_nodes, &res), 0);
+	is_refused = item->outcome == KUBELET_REFUSED;
+	if (is_refused) {
+		snprintf(text, sizeof(text), HEAD "%s" KEY ": %s\n", cases[i].values, item->to);
+		put_text(root, FILE_PATH, text);
+	}
+	assert_int_equal(kubelet_look(&root->fs, &(struct config){}, &k, &d), 0);
+	put_text(root, "exit", is_refused ? item->detail : d.would_exit);
+	put_text(root, "name", cases[i].name);
+	put_text(root, "flags", cases[i].flags ?: "");
+}
+
+static const char *folder; /* where they are written */
+static uint32_t minor_to_write;
+
+static void nodes_are_written_for_a_kubelet(_unused_ void **state)
+{
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct root root = {};
+
+		if (cases[i].is_unjudged)
+			continue;
+		snprintf(root.path, sizeof(root.path), "%s/%03zu", folder, i);
+		assert_int_equal(mkdir(root.path, 0755), 0);
+		assert_int_equal(fs_open_root(root.path, &root.fs), 0);
+		write_node(&root, i, minor_to_write);
+		fs_done(&root.fs);
+	}
+}
+
+int main(int argc, char *argv[])
+{
+	const struct CMUnitTest writes[] = {
+		cmocka_unit_test(nodes_are_written_for_a_kubelet),
+	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kubelet_that_would_exit_is_told_in_its_own_words),
 		cmocka_unit_test(a_state_of_other_cpus_goes_before_the_first_start),
 		cmocka_unit_test(a_file_that_does_not_parse_is_told_with_line_and_column),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (argc != 3)
+		return cmocka_run_group_tests(tests, NULL, NULL);
+	folder = argv[1];
+	minor_to_write = (uint32_t)strtoul(argv[2], NULL, 10);
+	return cmocka_run_group_tests(writes, NULL, NULL);
 }
