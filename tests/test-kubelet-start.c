@@ -39,11 +39,16 @@ static const struct {
 	const char *name, *values, *flags, *cpu_state, *memory_state;
 	uint32_t n_nodes, n_packages, minor; /* minor: 0 when the version is not known */
 	enum topology_policy want;
+	enum cpu_policy want_cpu;
 	const char *exit; /* the beginning of the words; NULL: it starts */
 	bool is_refused;  /* what was asked for: an edit would make it exit */
 	bool is_unjudged; /* it may exit */
 } cases[] = {
 	{ "nothing is said" },
+	{ "static and a policy are asked for, with a reservation", "kubeReserved: {cpu: '1'}\n",
+	  .want = SINGLE, .want_cpu = CPU_POLICY_STATIC },
+	{ "a policy is asked for, and static, which is refused without a reservation", "",
+	  .want = BEST, .want_cpu = CPU_POLICY_STATIC },
 	{ "by socket and a single node are asked for",
 	  STATIC ALPHA "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n", .want = SINGLE,
 	  .exit = "Topolgy manager single-numa-node policy is incompatible", .is_refused = true },
@@ -364,7 +369,8 @@ static void make(const struct root *root, size_t i, uint32_t minor)
 static void a_kubelet_that_would_exit_is_told_in_its_own_words(_unused_ void **state)
 {
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-		const struct config c = { .kubelet.topology_policy = cases[i].want };
+		const struct config c = { .kubelet.topology_policy = cases[i].want,
+					  .kubelet.cpu_policy = cases[i].want_cpu };
 		_cleanup_(root_done) struct root root = {};
 		const struct kubelet_item *item;
 		struct kubelet_decision d;
@@ -462,7 +468,8 @@ static void put_cpu(const struct root *root, uint32_t cpu, uint32_t node)
  */
 static void write_node(const struct root *root, size_t i, uint32_t minor)
 {
-	const struct config c = { .kubelet.topology_policy = cases[i].want };
+	const struct config c = { .kubelet.topology_policy = cases[i].want,
+				  .kubelet.cpu_policy = cases[i].want_cpu };
 	const uint32_t n_nodes = cases[i].n_nodes ?: 2, n_packages = cases[i].n_packages ?: 1;
 	struct kubelet_result res = {};
 	const struct kubelet_item *item = &res.decision.items[KUBELET_TOPOLOGY_POLICY];
