@@ -20,7 +20,7 @@ struct row {
 	enum reason of;
 	const char *driver;
 	uint32_t class;
-	uint16_t device;
+	uint16_t device, vendor; /* vendor 0: that of mlx5 */
 	bool has_netdev, has_ibdev, has_gid, is_away, is_live, is_exclusive, is_copy, is_of_vf;
 	size_t n_netnses;
 	enum module_state part; /* of mlx5_ib; _MODULE_STATE_N: not told */
@@ -85,6 +85,12 @@ static const struct row rows[] = {
 	  .is_copy = true, .expected = REASON_NOT_RECORDED, .detail = "GIDs" },
 	{ "a copy without character devices", .of = REASON_NO_UVERBS, MLX5, .is_copy = true,
 	  .has_ibdev = true, .expected = REASON_NOT_RECORDED, .detail = "character devices" },
+	{ "the same, of management", .of = REASON_NO_UMAD, MLX5, .is_copy = true, .has_ibdev = true,
+	  .expected = REASON_NOT_RECORDED, .detail = "character devices" },
+	{ "a card without umad", .of = REASON_NO_UMAD, MLX5, .has_ibdev = true,
+	  .expected = REASON_NO_UMAD, .detail = "before" },
+	{ "eRDMA without umad", .of = REASON_NO_UMAD, .driver = "erdma", .vendor = 0x1ded, .device = 0x107f,
+	  .has_ibdev = true, .expected = REASON_NO_UMAD, .detail = "before", .advice = "iWARP" },
 	{ "a copy without addresses", .of = REASON_NO_ADDRESS, MLX5, .is_copy = true, .has_ibdev = true,
 	  .has_netdev = true, .expected = REASON_NOT_RECORDED, .detail = "addresses" },
 
@@ -115,7 +121,7 @@ static const struct row rows[] = {
 static enum reason find(const struct row *row, char *detail, size_t size, const char **advice)
 {
 	struct pci pcis[] = { { .address = "0000:41:00.0",
-				.vendor = 0x15b3,
+				.vendor = row->vendor ? row->vendor : 0x15b3,
 				.device = row->device,
 				.class = row->class,
 				.is_away = row->is_away },

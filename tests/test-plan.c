@@ -3340,7 +3340,7 @@ static void a_static_pod_is_there_only_with_the_file_it_reads(_unused_ void **st
 		{ "another pod", NULL, BOTH, MANIFEST_MARK "\nx", "", "",
 		  "write-manifest " POD_FILE },
 		{ "of another program", NULL, BOTH, "x", "", "",
-		  "write-manifest " POD_FILE " refused manifest-foreign" },
+		  "write-manifest " POD_FILE " refused output-foreign" },
 		/* At the start of a boot: the kubelet comes later, and must not find it. */
 		{ "first look of a boot", first_look, NULL, POD, "", "",
 		  "remove-manifest " POD_FILE "\nwait " FIRST

@@ -187,42 +187,45 @@ static const char *empty_table(const struct node *n, const struct pci *pci)
 										       : NULL;
 }
 
-static const char *missing_file(const struct node *n, const struct pci *pci)
-{
-	return n->is_copy && !pci->has_config ? "sriov_totalvfs" : NULL;
-}
-
 /* A copy with none of a kind, of any function, was made without them. */
-static const char *missing_kind(const struct node *n, const struct pci *pci)
+static const char *missing(const struct node *n, const struct pci *pci, enum reason of)
 {
+	const struct ibdev *ib = node_ibdev_of(n, pci->address);
+	const char *kind = n->n_ibdevs == 0    ? "RDMA devices"
+			   : n->n_netdevs == 0 ? "network devices"
+					       : NULL;
+
+	if (of == REASON_NO_ADDRESS)
+		return n->lacks_net ? "addresses" : NULL;
 	if (!n->is_copy)
 		return NULL;
-	if (!pci->driver[0])
+	switch (of) {
+	case REASON_MODULE_MISSING:
+		return "which modules there are";
+	case REASON_NO_SRIOV:
+		return pci->has_config ? NULL : "sriov_totalvfs";
+	case REASON_NO_DRIVER:
 		return ANY(f, n->pcis, n->n_pcis, f->driver[0]) ? NULL : "drivers";
-	return n->n_ibdevs == 0 ? "RDMA devices" : n->n_netdevs == 0 ? "network devices" : NULL;
+	case REASON_NO_UVERBS:
+		return ANY(d, n->ibdevs, n->n_ibdevs, d->uverbs[0]) ? NULL : "character devices";
+	case REASON_NO_UMAD:
+		return ANY(d, n->ibdevs, n->n_ibdevs, d->umad[0]) ? NULL : "character devices";
+	case REASON_NO_GID:
+		return kind ?: ib && !ANY(t, ib->ports, ib->n_ports, t->n_gids > 0) ? "GIDs" : NULL;
+	case REASON_PF_SICK:
+	case REASON_NO_IBDEV:
+		return pci->driver[0] && !in_use_is_vfio(pci) ? kind : NULL;
+	default:
+		return NULL;
+	}
 }
 
-static const char *missing_gids(const struct node *n, const struct pci *pci)
+/* iWARP has no management datagrams. */
+static const char *device_without_mad(const struct node *n, const struct pci *pci)
 {
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
 
-	return n->is_copy && ib && !ANY(p, ib->ports, ib->n_ports, p->n_gids > 0) ? "GIDs" : NULL;
-}
-
-static const char *missing_nodes(const struct node *n, const struct pci *pci _unused_)
-{
-	return n->is_copy && !ANY(ib, n->ibdevs, n->n_ibdevs, ib->uverbs[0]) ? "character devices"
-									     : NULL;
-}
-
-static const char *missing_addresses(const struct node *n, const struct pci *pci _unused_)
-{
-	return n->lacks_net ? "addresses" : NULL;
-}
-
-static const char *missing_modules(const struct node *n, const struct pci *pci _unused_)
-{
-	return n->is_copy ? "which modules there are" : NULL;
+	return pci_is_erdma(pci) || (ib && streq(ib->node_type, "RNIC")) ? "" : NULL;
 }
 
 /* Evidence for each reason, the cheapest first. */
@@ -232,7 +235,6 @@ static const struct {
 	const char *words, *advice; /* NULL: the detail stays; the reason has the words */
 } evidence[] = {
 	{ REASON_PF_SICK, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
-	{ REASON_PF_SICK, REASON_NOT_RECORDED, missing_kind, "%s", NULL },
 	{ REASON_PF_SICK, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of_pf,
@@ -240,18 +242,14 @@ static const struct {
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, driver_of_vm, "it is bound to %s",
 	  "Leave the function out of Match=, or bind it to its own driver." },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
-	{ REASON_NO_IBDEV, REASON_NOT_RECORDED, missing_kind, "%s", NULL },
 	{ REASON_NO_IBDEV, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, driver_without_part,
 	  "no RDMA part of the driver %s is known",
 	  "Leave the function out of Match=, unless a software RDMA device (rdma_rxe, siw) is made "
 	  "on its network device." },
-	{ REASON_NO_GID, REASON_NOT_RECORDED, missing_kind, "%s", NULL },
-	{ REASON_NO_GID, REASON_NOT_RECORDED, missing_gids, "%s", NULL },
-	{ REASON_NO_UVERBS, REASON_NOT_RECORDED, missing_nodes, "%s", NULL },
-	{ REASON_NO_ADDRESS, REASON_NOT_RECORDED, missing_addresses, "%s", NULL },
-	{ REASON_NO_DRIVER, REASON_NOT_RECORDED, missing_kind, "%s", NULL },
-	{ REASON_MODULE_MISSING, REASON_NOT_RECORDED, missing_modules, "%s", NULL },
+	{ REASON_NO_UMAD, REASON_NO_UMAD, device_without_mad, NULL,
+	  "This plugin cannot hand out iWARP devices; eRDMA has umad in compat mode alone, with a "
+	  "driver built with MAD." },
 	{ REASON_NO_GID, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_NO_GID, REASON_NO_GID, empty_table, "the GID table of %s is empty",
 	  "RoCE may be switched off: see \"devlink dev param show pci/ADDRESS name enable_roce\". "
@@ -260,7 +258,6 @@ static const struct {
 	{ REASON_ZERO_GUID, REASON_ZERO_GUID, NULL, NULL,
 	  "The GUID of a physical function is that of the card: compare it with what the vendor's "
 	  "tool shows (mlx5: \"mstflint -d ADDRESS query\"), and set it there." },
-	{ REASON_NO_SRIOV, REASON_NOT_RECORDED, missing_file, "%s", NULL },
 	{ REASON_NO_SRIOV, REASON_NO_SRIOV, vf_of_guest, NULL,
 	  "It is a virtual function itself, of a card of the host: use "
 	  "VirtualFunctions=exclusive." },
@@ -272,6 +269,12 @@ static const struct {
 enum reason cause_of_reason(const struct node *n, const struct pci *pci, enum reason of,
 			    char *detail, size_t size, const char **ret_advice)
 {
+	const char *lacking = missing(n, pci, of);
+
+	if (lacking) {
+		snprintf(detail, size, "%s", lacking);
+		return REASON_NOT_RECORDED;
+	}
 	for (size_t i = 0; i < ELEMENTSOF(evidence); i++) {
 		const char *name = !evidence[i].seen ? "" : evidence[i].seen(n, pci);
 

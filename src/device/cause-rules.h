@@ -24,9 +24,9 @@ const char *cause_of_port(const struct node *n, const struct pci *pci, const str
 			  const struct port *port, char *detail, size_t size);
 
 /*
- * pf-sick, no-ibdev, no-gid, zero-guid and no-sriov say what is missing, which has many causes. One
- * is told only when it is seen: it takes the place of @detail, and sets @ret_advice where its
- * reason has not the words. Return: the reason to tell, @of when no cause is seen.
+ * pf-sick, no-ibdev, no-gid, no-umad, zero-guid and no-sriov say what is missing, which has many
+ * causes. One is told only when it is seen: it takes the place of @detail, and sets @ret_advice
+ * where its reason has not the words. Return: the reason to tell, @of when no cause is seen.
  */
 enum reason cause_of_reason(const struct node *n, const struct pci *pci, enum reason of,
 			    char *detail, size_t size, const char **ret_advice);

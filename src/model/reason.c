@@ -99,8 +99,8 @@ static const struct {
 	[REASON_MODULE_SIGNATURE] = {
 		"module-signature",
 		"The kernel does not accept the module's signature",
-		"Secure Boot is on: sign the module with a key that is enrolled on the machine "
-		"(mokutil --import), or install the distribution's module.",
+		"Sign the module with a key that is enrolled on the machine (\"mokutil --import\" "
+		"with Secure Boot), or install the distribution's module.",
 		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_FORBIDDEN] = {
@@ -504,8 +504,7 @@ static const struct {
 	[REASON_NO_UMAD] = {
 		"no-umad",
 		"The RDMA device has no umad character device, which the device plugin requires",
-		"Load ib_umad (\"modprobe ib_umad\"); eRDMA has one only in compat mode with a "
-		"driver built with MAD: this plugin cannot hand out iWARP devices.",
+		"Load ib_umad (\"modprobe ib_umad\").",
 	},
 	[REASON_NO_RDMA_CM] = {
 		"no-rdma-cm",
@@ -960,12 +959,6 @@ static const struct {
 		"Manifest= the plugin is restarted automatically.",
 		SEVERITY_ERROR,
 	},
-	[REASON_MANIFEST_FOREIGN] = {
-		"manifest-foreign",
-		"Another program wrote the file of Manifest=, so it is not changed",
-		"Name another file in Manifest=, or remove this one.",
-		SEVERITY_ERROR,
-	},
 
 	[REASON_OUTPUT_LAST] = {
 		"output-last",
@@ -976,7 +969,8 @@ static const struct {
 	},
 	[REASON_OUTPUT_FOREIGN] = {
 		"output-foreign",
-		"A file of [Output] or ConfigFile= exists and was not written by this service",
+		"A file of [Output], ConfigFile= or Manifest= exists and was not written by this "
+		"service",
 		"Move it away, or configure another path: files of other programs are never "
 		"replaced.",
 		SEVERITY_ERROR,

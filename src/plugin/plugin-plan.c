@@ -110,7 +110,7 @@ static int plan_manifest(const struct config *c, const struct node *n, struct pl
 		return 0;
 	if (n->manifest_file && !is_our_manifest(n->manifest_file))
 		return plan_add_item(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_REFUSED, path,
-				     REASON_MANIFEST_FOREIGN, NULL);
+				     REASON_OUTPUT_FOREIGN, NULL);
 	if (n->manifest_file && streq(n->manifest_file, p->manifest))
 		return 0;
 	return plan_add(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_CHANGE, path) ? 0 : -ENOMEM;

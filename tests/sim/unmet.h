@@ -23,7 +23,7 @@ static const struct {
 	    "ready-timeout" } },
 	{ "test-plan.c",
 	  { "no-gid", "route-not-ranked", "vke-mode", "vke-mgpu", "plugin-twice",
-	    "manifest-foreign", "node-nic-unknown", "port-addressed", "no-address" } },
+	    "node-nic-unknown", "port-addressed", "no-address" } },
 	{ "test-cause.c", { "in-netns", "not-recorded" } },
 	{ "test-kubelet-start.c", { "kubelet-would-exit" } },
 	{ "check-verify", { "label-unknown" } },
