@@ -71,6 +71,8 @@ static const struct row rows[] = {
 	  .n_netnses = 1, AWAY, .detail = "network namespaces: storage" },
 	{ "the port of a VF whose PF's netdev is elsewhere", .of = REASON_PORT_DOWN, MLX5, .is_of_vf = true,
 	  .n_netnses = 1, AWAY, .detail = "of its physical function, network namespaces: storage" },
+	{ "a copy without the state of its port", .of = REASON_PORT_DOWN, MLX5, .has_ibdev = true,
+	  .has_netdev = true, .is_copy = true, .expected = REASON_NOT_RECORDED, .detail = "ports" },
 	{ "a port that is down", PORT_DOWN, MLX5, .is_of_vf = true, .has_netdev = true,
 	  .detail = "before" },
 

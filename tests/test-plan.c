@@ -2211,7 +2211,7 @@ static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
 		{ "an error of the firmware", firmware_reports, REASON_NONE },
 		{ "one that took its devices away", firmware_failed, REASON_PF_SICK },
 		{ "port unreadable", port_unreadable, REASON_PORT_DOWN },
-		{ "no ports", no_ports, REASON_PORT_DOWN },
+		{ "no ports", no_ports, REASON_NOT_RECORDED },
 		{ "no GIDs", no_gids, REASON_NO_GID },
 		{ "RoCE v1 only", gid_v1, REASON_NO_GID },
 		{ "GID of another netdev", gid_of_another, REASON_NO_GID },

@@ -211,6 +211,9 @@ static int check_devices(struct verify *v)
 		return add(v, CHECK_DEVICE, "node", SKIPPED, "no device matches, with Expect=0");
 	if (v->plan->n_devices == 0)
 		return add(v, CHECK_DEVICE, "node", FAIL, "no device matches");
+	if (v->plan->state != NODE_READY &&
+	    !ANY(d, v->plan->devices, v->plan->n_devices, d->is_handed_out))
+		r = add(v, CHECK_DEVICE, "node", FAIL, "no device is handed out");
 	for (size_t i = 0; i < v->plan->n_devices && r >= 0; i++)
 		r = check_device(v, &v->plan->devices[i]);
 	return r;

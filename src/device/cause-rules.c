@@ -197,6 +197,10 @@ static const char *missing(const struct node *n, const struct pci *pci, enum rea
 
 	if (of == REASON_NO_ADDRESS)
 		return n->lacks_net ? "addresses" : NULL;
+	/* Each device of a running kernel has ports. */
+	if (of == REASON_PORT_DOWN && n->now_usec == 0 && ib && (ib->n_ports == 0 || n->is_copy) &&
+	    !ANY(t, ib->ports, ib->n_ports, t->state[0]))
+		return "the ports of its RDMA device";
 	if (!n->is_copy)
 		return NULL;
 	switch (of) {
@@ -248,8 +252,8 @@ static const struct {
 	  "Leave the function out of Match=, unless a software RDMA device (rdma_rxe, siw) is made "
 	  "on its network device." },
 	{ REASON_NO_UMAD, REASON_NO_UMAD, device_without_mad, NULL,
-	  "This plugin cannot hand out iWARP devices; eRDMA has umad in compat mode alone, with a "
-	  "driver built with MAD." },
+	  "Load ib_umad (\"modprobe ib_umad\"); eRDMA has one only in compat mode with a "
+	  "driver built with MAD: this plugin cannot hand out iWARP devices." },
 	{ REASON_NO_GID, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_NO_GID, REASON_NO_GID, empty_table, "the GID table of %s is empty",
 	  "RoCE may be switched off: see \"devlink dev param show pci/ADDRESS name enable_roce\". "

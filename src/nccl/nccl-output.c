@@ -391,13 +391,22 @@ static void explain_none(const struct node *n, struct nccl *c)
 	c->reason = REASON_NCCL_NONE;
 	if (n->n_ibdevs == 0)
 		COPY(c->detail, "there is no RDMA device here");
-	for (size_t i = 0; i < n->n_ibdevs; i++)
+	for (size_t i = 0; i < n->n_ibdevs; i++) {
+		const struct pci *pci = node_pci(n, n->ibdevs[i].pci);
+
+		if (pci && streq(pci->driver, "efa")) {
+			snprintf(c->detail, sizeof(c->detail), "%s is an EFA device",
+				 n->ibdevs[i].name);
+			COPY(c->advice, "NCCL uses EFA by libfabric and its plugin aws-ofi-nccl.");
+			return;
+		}
 		if (streq(n->ibdevs[i].node_type, "RNIC")) {
 			snprintf(c->detail, sizeof(c->detail),
 				 "%s is an iWARP device, which NCCL cannot use", n->ibdevs[i].name);
 			COPY(c->advice, "For eRDMA set [Driver] Mode=ofed or compat.");
 			return;
 		}
+	}
 	if (c->n_ports > 0)
 		nccl_describe(&c->ports[0], c->detail, sizeof(c->detail));
 }
