@@ -211,7 +211,7 @@ static void node_nic_replaces_all_inference(void **state _unused_)
 		{ "netdev:eth1", "0000:41:00.1  word" },
 		{ "pci:0000:41:00.*", "0000:41:00.0  word, 0000:41:00.1  word" },
 		{ "netdev:rail0", "0000:41:00.1  word" }, /* an altname */
-		{ "netdev:nothing netdev:eth1.7", "0000:41:00.1  word" },
+		{ "netdev:nothing\tnetdev:eth1.7", "0000:41:00.1  word" },
 		{ "driver:mlx5_core netdev:eth1.7", WAY0 },
 		/* what matches nothing says nothing */
 		{ "pci:0000:99:00.0", WAY0 },

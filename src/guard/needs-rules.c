@@ -31,6 +31,7 @@
  * no socket for a while after its unit has started (dhcpcd, ifup@).
  */
 
+#include "../model/given.h"
 #include "../model/ip.h"
 #include "../model/way-facts.h"
 #include "../step/steps.h"
@@ -145,16 +146,15 @@ static int add_root(struct search *s, const struct netdev *root, const struct ev
 /* Words for netdevs alone may mean one that stands on a function, such as a bond. */
 static bool is_netdev_match(const char *match, const struct netdev *nd)
 {
-	char text[NODE_NIC_LEN], *rest = text, *word;
+	char word[NODE_NIC_LEN];
 	bool is_match = false;
 
-	COPY(text, match);
-	while ((word = strsep(&rest, " \t"))) {
+	while (given_next_word(&match, word, sizeof(word))) {
 		const char *glob = after(word, "netdev:");
 
-		if (*word && !glob)
+		if (!glob)
 			return false;
-		is_match |= glob && netdev_is_called(nd, glob);
+		is_match |= netdev_is_called(nd, glob);
 	}
 	return is_match;
 }

@@ -80,7 +80,7 @@ void given_look(const struct node *n, const struct memory *memory, const struct 
 
 bool given_next_word(const char **list, char *ret, size_t size)
 {
-	const size_t blanks = strspn(*list, " "), len = strcspn(*list + blanks, " ");
+	const size_t blanks = strspn(*list, " \t"), len = strcspn(*list + blanks, " \t");
 
 	snprintf(ret, size, "%.*s", (int)len, *list + blanks);
 	*list += blanks + len;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node.h"
 
+#include "given.h"
 #include "ip.h"
 #include "metadata.h"
 #include "module-facts.h"
@@ -698,11 +699,11 @@ const struct netdev *node_netdev_named(const struct node *n, const char *name)
 
 bool netdev_is_called(const struct netdev *nd, const char *glob)
 {
-	char text[sizeof(nd->altnames)], *rest = text, *word;
+	const char *rest = nd->altnames;
+	char name[sizeof(nd->altnames)];
 
-	COPY(text, nd->altnames);
-	while ((word = strsep(&rest, " ")))
-		if (*word && fnmatch(glob, word, 0) == 0)
+	while (given_next_word(&rest, name, sizeof(name)))
+		if (fnmatch(glob, name, 0) == 0)
 			return true;
 	return fnmatch(glob, nd->name, 0) == 0;
 }
