@@ -17,7 +17,7 @@ static const char *foreign_folder(const struct module *m)
 	return NULL;
 }
 
-bool stack_is_out_of_tree(const struct module *m)
+static bool is_out_of_tree(const struct module *m)
 {
 	if (m->state == MODULE_BUILTIN)
 		return false;
@@ -59,7 +59,7 @@ enum stack stack_of(const struct node *n, const char *module, char *ret_evidence
 	const struct module *m = node_module(n, module), *core = node_module(n, CORE_MODULE);
 	const struct module *compat = node_module(n, COMPAT_MODULE);
 	bool has_compat = compat && module_is_in_kernel(compat);
-	bool has_core = core && stack_is_out_of_tree(core);
+	bool has_core = core && is_out_of_tree(core);
 
 	ret_evidence[0] = '\0';
 	if (!m || m->state == MODULE_MISSING)
@@ -75,7 +75,7 @@ enum stack stack_of(const struct node *n, const char *module, char *ret_evidence
 
 	if (m->state != MODULE_BUILTIN && !m->has_taint && !m->has_info && !m->path[0])
 		return STACK_UNKNOWN;
-	if (!stack_is_out_of_tree(m))
+	if (!is_out_of_tree(m))
 		return STACK_KERNEL;
 	return has_compat || has_core ? STACK_OFED : STACK_VENDOR;
 }

@@ -22,5 +22,3 @@ enum stack {
 
 /* @ret_evidence: what decided, as words: "mlx5_core has taint O, lies below updates/". */
 enum stack stack_of(const struct node *n, const char *module, char *ret_evidence, size_t size);
-
-bool stack_is_out_of_tree(const struct module *m);

@@ -209,8 +209,18 @@ static bool find_route(const struct node *n, const struct netdev *nd, bool is_ra
 	return false;
 }
 
-bool in_use_by_host(const struct graph *g, const struct memory *memory, const struct netdev *nd,
-		    bool is_ra_ours, char *ret, size_t size)
+/*
+ * Does the host itself use this netdev for IP?
+ * @is_ra_ours: what router advertisements made on it is there because this service asked for it
+ * @ret:        "eth1 has 10.0.0.2/24", "eth1 has a route to 10.0.0.0/8"
+ *
+ * An address of any scope but link-local IPv6, which the kernel gives every netdev; or a route of
+ * any table that the kernel did not make of an address. Those that this service added do not count,
+ * nor those that a router advertised to a netdev whose IPv6 settings this service has changed or to
+ * a VF that it made: by the ledger.
+ */
+static bool is_used_by_host(const struct graph *g, const struct memory *memory,
+			    const struct netdev *nd, bool is_ra_ours, char *ret, size_t size)
 {
 	size_t i = node_first_address(g->n, nd->ifindex);
 	char text[INET6_ADDRSTRLEN + 8];
@@ -353,7 +363,7 @@ static enum in_use_degree judge_host(const struct graph *g, const struct memory 
 		if (!f->physfn[0] && nd->pci[0])
 			degree = judge_netdev(g, memory, nd, is_ra_ours, text, sizeof(text));
 		else
-			degree = in_use_by_host(g, memory, nd, is_ra_ours, text, sizeof(text))
+			degree = is_used_by_host(g, memory, nd, is_ra_ours, text, sizeof(text))
 					 ? IN_USE_USED
 					 : IN_USE_FREE;
 		if (degree > worst) {
@@ -405,7 +415,7 @@ static void add_upper(struct finder *s, const struct netdev *nd)
 	if (streq(nd->kind, "vrf"))
 		return;
 	if (is_port(s->n, nd) || is_tap(nd) ||
-	    in_use_by_host(s->g, s->memory, nd, false, text, sizeof(text)))
+	    is_used_by_host(s->g, s->memory, nd, false, text, sizeof(text)))
 		add(s, USE_UPPER, "%s carries %s", s->nd ? s->nd->name : s->f->address, nd->name);
 }
 

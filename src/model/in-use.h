@@ -41,19 +41,6 @@
 size_t in_use_find(const struct graph *g, const struct memory *memory, const struct pci *f,
 		   struct user ret[static IN_USE_MAX]);
 
-/**
- * in_use_by_host() - does the host itself use this netdev for IP?
- * @is_ra_ours: what router advertisements made on it is there because this service asked for it
- * @ret:        "eth1 has 10.0.0.2/24", "eth1 has a route to 10.0.0.0/8"
- *
- * An address of any scope but link-local IPv6, which the kernel gives every netdev; or a route of
- * any table that the kernel did not make of an address. Those that this service added do not count,
- * nor those that a router advertised to a netdev whose IPv6 settings this service has changed or to
- * a VF that it made: by the ledger.
- */
-bool in_use_by_host(const struct graph *g, const struct memory *memory, const struct netdev *nd,
-		    bool is_ra_ours, char *ret, size_t size);
-
 enum in_use_degree {
 	IN_USE_FREE,
 	IN_USE_ADDRESSED, /* a PF, of which the host loses nothing but an address */

@@ -22,7 +22,11 @@
 #define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
 #define MAX_RULES_BYTES   (1u << 20)
 
-int observe_snapshot(const struct fs *fs, struct node *n)
+/*
+ * Reads the answers of netlink and others that a tree, captured or written by hand, has beside its
+ * files (snapshot.h). Return: 0, also without any, or -errno.
+ */
+static int read_answers(const struct fs *fs, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
 	char problem[256] = "";
@@ -267,7 +271,7 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 		n.pcis[i].is_busy = attempts_is_being_written(tried, n.pcis[i].address);
 	observe_writer(&d->fs, &n, &memory);
 	if (!d->fs.is_live)
-		r = observe_snapshot(&d->fs, &n);
+		r = read_answers(&d->fs, &n);
 	if (r >= 0 && !d->fs.is_live)
 		r = observe_socks(d, &n);
 	if (r >= 0)

@@ -29,12 +29,6 @@ int observe_memory(const struct fs *fs, struct node *n, struct memory *memory);
 void observe_writer(const struct fs *fs, const struct node *n, struct memory *memory);
 
 /*
- * Reads the answers of netlink and others that a tree, captured or written by hand, has beside its
- * files (snapshot.h). Return: 0, also without any, or -errno.
- */
-int observe_snapshot(const struct fs *fs, struct node *n);
-
-/*
  * QUESTION_VERBS: opens each device with libibverbs, once in a pass where that succeeds, and notes
  * the result in ibdev.verbs; a device that left since the look does not count as tried. Return: the
  * number of devices tried, or -ENOMEM.
