@@ -130,9 +130,10 @@ static void count_losses(const struct node *n, const struct memory *memory,
 	}
 	if (!is_known || is_changed(n, memory, d->pci))
 		l->carrier_downs = nd->carrier_downs;
-	/* That it was set up again may have been lost. */
-	if (!was_usable || is_changed(n, memory, d->pci) ||
-	    (nd->is_up && l->grace_usec == SET_DOWN))
+	/* It may be down since before anybody listened, and set up while nobody did. */
+	if (!nd->is_up)
+		l->grace_usec = SET_DOWN;
+	else if (!was_usable || is_changed(n, memory, d->pci) || l->grace_usec == SET_DOWN)
 		l->grace_usec = n->now_usec + OWN_USEC;
 	l->ifindex = nd->ifindex;
 }
