@@ -56,5 +56,6 @@ static const struct {
 	{ 1112602, "model: an agent was faster than kubelet-ensure, which had nothing to do then" },
 	{ 1223458, "model: the same" },
 	{ 900075173, "a bounce of a link that was down since the boot counted as a loss" },
+	{ 900078441, "VFs were made on a port of a bond to come, after a \"revert\" and a reload" },
 	{ 7522, "VFs were made on a port of a bond to come, once another configuration was ready" },
 };
