@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "../src/model/memory.h"
@@ -183,6 +184,23 @@ static void vfs_are_not_removed_that_were_opened_since_the_look(_unused_ void **
 	assert_int_equal(used.n_removals, 0);
 }
 
+static void the_log_has_each_change_that_failed_and_the_new_state(_unused_ void **state)
+{
+	const int log = memfd_create("log", MFD_CLOEXEC), before = dup(STDERR_FILENO);
+	struct scene s = {}, cleared = { .is_cleared = true, .last_hash = "0123" };
+	char text[4096] = "";
+
+	assert_true(log >= 0 && before >= 0 && dup2(log, STDERR_FILENO) >= 0);
+	run(&s);
+	run(&cleared);
+	assert_true(dup2(before, STDERR_FILENO) >= 0);
+	assert_true(pread(log, text, sizeof(text) - 1, 0) > 0);
+	close(log);
+	close(before);
+	assert_non_null(strstr(text, PF ": set-num-vfs 1 -> 0: Input/output error"));
+	assert_non_null(strstr(text, "node: ready: 0 of 1 devices usable\n"));
+}
+
 static void a_state_of_the_new_configuration_is_there_before_its_changes(_unused_ void **state)
 {
 	struct scene s = {};
@@ -298,6 +316,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vfs_are_not_removed_that_were_opened_since_the_look),
+		cmocka_unit_test(the_log_has_each_change_that_failed_and_the_new_state),
 		cmocka_unit_test(a_state_of_the_new_configuration_is_there_before_its_changes),
 		cmocka_unit_test(clear_sets_counters_and_changes_nothing_else),
 		cmocka_unit_test(

@@ -58,6 +58,11 @@ a_pass_begins_when_it_is_quiet_and_a_storm_puts_it_off_for_five_seconds(void **s
 	}
 	assert_int_equal(at(&s, START + 30 * SEC, TIMER_SETTLE, NULL), DO_PASS);
 	assert_int_equal(at(&s, START + 30 * SEC, TIMER_SETTLE, NULL), 0); /* it runs already */
+
+	/* The next storm counts from its own first event. */
+	at(&s, START + 40 * SEC, EVENT_RESULT, &ready);
+	at(&s, START + 50 * SEC, EVENT_CHANGED, NULL);
+	assert_int_equal(s.at_usec[TIMER_SETTLE], START + 51 * SEC);
 }
 
 /* While RDMA devices are due, each of them an event, a look would only count them. */
@@ -96,6 +101,8 @@ static void the_look_begins_ahead_and_an_event_cancels_it(void **state _unused_)
 	/* Ready before: what is whole is not in a hurry. */
 	assert_int_equal(at(&s, START + 20 * SEC, EVENT_LOOKED, NULL), 0);
 	assert_int_equal(at(&s, START + 21 * SEC, TIMER_SETTLE, NULL), DO_RELEASE);
+	/* From here on it changes the node, and is not killed. */
+	assert_int_equal(at(&s, START + 21 * SEC, EVENT_CHANGED, NULL), 0);
 }
 
 static void a_whole_node_does_not_wait_for_the_end_of_the_quiet(void **state _unused_)
@@ -143,10 +150,18 @@ static void what_failed_is_tried_again_at_growing_intervals(void **state _unused
 		}
 		at(&s, now, EVENT_RESULT, &ready);
 		assert_true(s.at_usec[TIMER_RETRY] == SCHEDULE_NEVER);
+		assert_true(s.at_usec[TIMER_SETTLE] == SCHEDULE_NEVER);
 		at(&s, now, TIMER_LOOK, NULL);
 		assert_false(s.was_retry);
 		at(&s, now, EVENT_RESULT, &failed);
 		assert_int_equal(s.at_usec[TIMER_RETRY], now + 10 * SEC);
+
+		/* Nothing happened while it ran: one pass is enough. */
+		at(&s, now, TIMER_LOOK, NULL);
+		at(&s, now, end, &failed);
+		at(&s, now, TIMER_LOOK, NULL);
+		at(&s, now, EVENT_RESULT, &ready);
+		assert_true(s.at_usec[TIMER_SETTLE] == SCHEDULE_NEVER);
 	}
 }
 
@@ -303,6 +318,7 @@ static bool is_by_hand(const struct schedule *s)
 	struct pass pass = {};
 
 	schedule_fill(s, &pass);
+	assert_true(pass.is_service == !s->is_local);
 	return pass.is_by_hand;
 }
 
