@@ -134,6 +134,12 @@ func write(text string, parts ...string) {
 // seal gives a state file the form and the checksum of this version. What is no state is left as it is.
 func seal(state checkpointmanager.Checkpoint, parts ...string) {
 	var data any = state
+	// Up to 1.35 the checksum of a map that is empty differs from that of none, and the kubelet begins with empty ones.
+	for of, i := reflect.ValueOf(state).Elem(), 0; i < of.NumField(); i++ {
+		if of.Field(i).Kind() == reflect.Map {
+			of.Field(i).Set(reflect.MakeMap(of.Field(i).Type()))
+		}
+	}
 	if field := reflect.ValueOf(state).Elem().FieldByName("CheckpointData"); field.IsValid() {
 		data = field.Addr().Interface()
 	}
