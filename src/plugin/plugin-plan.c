@@ -260,7 +260,9 @@ static int judge_exposed(const struct config *c, bool is_changing, struct plan *
 	if (n + p->lint.n_withheld == 0 || is_changing || p->state == NODE_STARTING)
 		return 0;
 	p->state = NODE_DEGRADED;
-	if (!first || p->plugin || !plugin_has_file(c->plugin.type))
+	if (!plugin_has_file(c->plugin.type))
+		return tell_findings(p);
+	if (!first || p->plugin)
 		return 0;
 	snprintf(detail, sizeof(detail), n > 1 ? "%s and %zu more" : "%s", first->pci->address,
 		 n - 1);
