@@ -40,7 +40,7 @@ int log_line_errno(enum log_level level, int r, const char *format, ...) _printf
  * Opens /dev/null as those of the three that are closed: the first call of each main(), so that no
  * file that is opened later becomes one of them. In the wrong direction: reading from the first of
  * them and writing to the others is an error (EBADF), as it is for a closed one. SIGPIPE is
- * ignored: a verb ends what it began, whether somebody reads its lines or not. Return: 0 or -errno.
+ * ignored: a verb ends what it began, whether its output is read or not. Return: 0 or -errno.
  */
 int standard_open(void);
 

@@ -25,8 +25,8 @@ const char *cause_of_port(const struct node *n, const struct pci *pci, const str
 
 /*
  * pf-sick, no-ibdev, no-gid, no-umad, zero-guid and no-sriov say what is missing, which has many
- * causes. One is told only when it is seen: it takes the place of @detail, and sets @ret_advice
- * where its reason has not the words. Return: the reason to tell, @of when no cause is seen.
+ * causes. A cause is named only when it is seen: it replaces @detail, and @ret_advice where the
+ * advice of its reason does not fit. Return: the reason to report, @of when no cause is seen.
  */
 enum reason cause_of_reason(const struct node *n, const struct pci *pci, enum reason of,
 			    char *detail, size_t size, const char **ret_advice);

@@ -23,7 +23,7 @@
  *
  * An answer by hardware that is no PCI function is known as well, and protects nothing.
  *
- * While the last row holds and somebody may still be configuring the node, functions with an
+ * While the last row holds and a program may still be configuring the node, functions with an
  * address or a sign of that are NEED_WAITING: while there is a sign, for QUIET_USEC after the last
  * change of addresses, routes and PFs' netdevs, and never after ReadyTimeoutSec= or the first READY
  * of the boot. A sign is netdev.sign, or, on a function that this service has not changed, a router
