@@ -106,15 +106,16 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 		_any;                                                                              \
 	})
 
-/* The first element for which @condition holds; else NULL. */
+/* The first element for which @condition holds; else NULL. Pointers by typeof may be const. */
 #define FIND(it, array, n, condition)                                                              \
 	({                                                                                         \
-		__typeof__(&*(array)) _found = NULL;                                               \
-		for (size_t _i = 0; _i < (n) && !_found; _i++) {                                   \
+		size_t _i = 0;                                                                     \
+		for (; _i < (n); _i++) {                                                           \
 			__typeof__(&*(array)) it = &(array)[_i];                                   \
-			_found = (condition) ? it : NULL;                                          \
+			if (condition)                                                             \
+				break;                                                             \
 		}                                                                                  \
-		_found;                                                                            \
+		_i < (n) ? &(array)[_i] : NULL;                                                    \
 	})
 
 /* The address that is none. */
