@@ -232,7 +232,7 @@ static void say_unknown(const struct fs *fs, const struct node *n)
 {
 	static const struct {
 		const char *path, *part, *words;
-	} rows[] = { { NULL, ROUTES_PATH, "addresses, routes and users of devices" },
+	} rows[] = { { NULL, "proc/net", "addresses, routes and users of devices" },
 		     { "sys/module", MODULES_PATH, "kernel modules" },
 		     { "sys/class/net", "", "network devices" },
 		     { "run/udev/data", "", "names by udev" },

@@ -4,19 +4,21 @@
  * function.
  *
  * A captured tree answers from its recorded answers (snapshot.h); a tree without them, such as a
- * mounted image or a plain copy of /sys, gives what sysfs tells, links, and the IPv4 routes of the
- * main table that /proc/net/route has. That is a part, and node.lacks_net says so: the tables by
- * IPv6, of rules and of VRFs may be anything, and fib_trie has addresses without their netdevs.
+ * mounted image or a plain copy of /sys, gives what sysfs tells of links, and of /proc/net the IPv4
+ * routes of the main table and the addresses. That is a part, and node.lacks_net says so: rules,
+ * other tables and routes of IPv6 may be anything.
  */
 #include "../step/observers.h"
 
 #include "../device/pci-observe.h"
+#include "../model/ip.h"
 #include "../os/ethtool.h"
 #include "../os/link.h"
 #include "../os/netns.h"
 #include "../os/route.h"
 #include "../os/wireguard.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <linux/rtnetlink.h>
@@ -24,7 +26,43 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#define MAX_ROUTES_BYTES (1u << 20)
+#define MAX_PROC_BYTES (1u << 20)
+#define IF_INET6_LINK  0x20 /* IPV6_ADDR_LINKLOCAL in include/net/ipv6.h */
+
+/*
+ * What stands on another netdev has it as lower_NAME: netdev_adjacent_sysfs_add() in
+ * net/core/dev.c. The iflink of others may be of another namespace.
+ */
+static void observe_sysfs_lower(const struct fs *fs, struct netdev *nd)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	uint32_t iflink = 0, lower = 0;
+
+	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/iflink", nd->name), &iflink) < 0 ||
+	    iflink == nd->ifindex || fs_list(fs, FS_PATH("sys/class/net/%s", nd->name), &names) < 0)
+		return;
+	for (size_t i = 0; i < names.n_names; i++)
+		if (is_prefix(names.names[i], "lower_") &&
+		    fs_read_u32(fs,
+				FS_PATH("sys/class/net/%s/%s/ifindex", nd->name, names.names[i]),
+				&lower) >= 0 &&
+		    lower == iflink)
+			nd->link = lower;
+}
+
+/* Kinds by the folders that only these have; the mode as in "802.3ad 4". */
+static void observe_sysfs_kind(const struct fs *fs, struct netdev *nd)
+{
+	char mode[32];
+
+	if (fs_exists(fs, FS_PATH("sys/class/net/%s/bridge", nd->name)) > 0)
+		COPY(nd->kind, "bridge");
+	if (fs_read(fs, FS_PATH("sys/class/net/%s/bonding/mode", nd->name), mode, sizeof(mode)) < 0)
+		return;
+	COPY(nd->kind, "bond");
+	if (strchr(mode, ' '))
+		nd->bond_mode = (int)strtol(strchr(mode, ' '), NULL, 10);
+}
 
 /* Adds a netdev with the facts that sysfs alone has. */
 static int observe_sysfs_link(const struct fs *fs, const char *name, struct node *n)
@@ -59,6 +97,8 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 			? carrier > 0
 			: nd.is_up && (!state[0] || streq(state, "up") || streq(state, "unknown"));
 	fs_read_u32(fs, FS_PATH("sys/class/net/%s/master/ifindex", name), &nd.master);
+	observe_sysfs_kind(fs, &nd);
+	observe_sysfs_lower(fs, &nd);
 
 	return ADD(n->netdevs, n->n_netdevs, nd);
 }
@@ -82,30 +122,105 @@ static int observe_sysfs_links(const struct fs *fs, struct node *n)
 }
 
 /* "Iface Destination Gateway Flags RefCnt Use Metric Mask ...", numbers in network order. */
-static int observe_copied_routes(const struct fs *fs, struct node *n)
+static int add_route(struct node *n, const char *line, _unused_ const char *rest)
+{
+	struct route t = { .family = AF_INET, .table = RT_TABLE_MAIN, .type = RTN_UNICAST };
+	uint32_t dst, gateway, mask;
+	char name[IFNAME_LEN];
+	const struct netdev *nd;
+
+	if (sscanf(line, "%15s %" SCNx32 " %" SCNx32 " %*x %*u %*u %" SCNu32 " %" SCNx32, name,
+		   &dst, &gateway, &t.metric, &mask) != 5)
+		return 0;
+	nd = node_netdev_named(n, name);
+	t.ifindex = nd ? nd->ifindex : 0;
+	t.prefix_len = (uint32_t)__builtin_popcount(mask);
+	t.protocol = gateway ? RTPROT_BOOT : RTPROT_KERNEL;
+	memcpy(t.dst, &dst, sizeof(dst));
+	memcpy(t.gateway, &gateway, sizeof(gateway));
+	return nd ? ADD(n->routes, n->n_routes, t) : 0;
+}
+
+/* "fd000000000000000000000000000001 02 40 00 80 eth0": if6_seq_show() in net/ipv6/addrconf.c */
+static int add_inet6_address(struct node *n, const char *line, _unused_ const char *rest)
+{
+	struct address a = { .family = AF_INET6 };
+	char g[8][5], text[INET6_ADDRSTRLEN], name[IFNAME_LEN];
+	const struct netdev *nd;
+	uint32_t scope;
+
+	if (sscanf(line, "%4s%4s%4s%4s%4s%4s%4s%4s %*x %" SCNx32 " %" SCNx32 " %" SCNx32 " %15s",
+		   g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7], &a.prefix_len, &scope, &a.flags,
+		   name) != 12)
+		return 0;
+	snprintf(text, sizeof(text), "%s:%s:%s:%s:%s:%s:%s:%s", g[0], g[1], g[2], g[3], g[4], g[5],
+		 g[6], g[7]);
+	nd = node_netdev_named(n, name);
+	if (!nd || inet_pton(AF_INET6, text, a.local) != 1)
+		return 0;
+	a.ifindex = nd->ifindex;
+	a.scope = scope & IF_INET6_LINK ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+	memcpy(a.peer, a.local, sizeof(a.peer));
+	return ADD(n->addresses, n->n_addresses, a);
+}
+
+/*
+ * "|-- 10.0.0.5", and below it "/32 host LOCAL", in each table: fib_trie_seq_show() in
+ * net/ipv4/fib_trie.c. The address is of the netdev with the route to its own prefix.
+ */
+static int add_inet_address(struct node *n, const char *line, const char *rest)
+{
+	struct address a = { .family = AF_INET };
+	const struct route *best = NULL;
+	char text[INET_ADDRSTRLEN], kind[8];
+
+	if (sscanf(line, " |-- %15s", text) != 1 || sscanf(rest, " /32 host %7s", kind) != 1 ||
+	    !streq(kind, "LOCAL") || inet_pton(AF_INET, text, a.local) != 1 ||
+	    ANY(b, n->addresses, n->n_addresses,
+		b->family == AF_INET && memcmp(b->local, a.local, 4) == 0))
+		return 0;
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (t->protocol == RTPROT_KERNEL && t->prefix_len > 0 &&
+		    ip_is_in_prefix(a.local, t->dst, t->prefix_len) &&
+		    (!best || t->prefix_len > best->prefix_len))
+			best = t;
+	}
+	if (!best)
+		return 0;
+	a.ifindex = best->ifindex;
+	a.prefix_len = best->prefix_len;
+	memcpy(a.peer, a.local, sizeof(a.peer));
+	return ADD(n->addresses, n->n_addresses, a);
+}
+
+/* Gives each line of the file to @add, with the text that follows it. */
+static int observe_copied(const struct fs *fs, const char *path,
+			  int (*add)(struct node *n, const char *line, const char *rest),
+			  struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
-	char *rest, *line, name[IFNAME_LEN];
-	uint32_t dst, gateway, mask;
+	char *rest, *line;
 	size_t size;
-	int r = fs_read_all(fs, ROUTES_PATH, MAX_ROUTES_BYTES, false, &text, &size);
+	int r = fs_read_all(fs, path, MAX_PROC_BYTES, false, &text, &size);
 
-	for (rest = text; r >= 0 && (line = strsep(&rest, "\n"));) {
-		struct route t = { .family = AF_INET, .table = RT_TABLE_MAIN, .type = RTN_UNICAST };
-		const struct netdev *nd;
-
-		if (sscanf(line, "%15s %" SCNx32 " %" SCNx32 " %*x %*u %*u %" SCNu32 " %" SCNx32,
-			   name, &dst, &gateway, &t.metric, &mask) != 5)
-			continue;
-		nd = node_netdev_named(n, name);
-		t.ifindex = nd ? nd->ifindex : 0;
-		t.prefix_len = (uint32_t)__builtin_popcount(mask);
-		t.protocol = gateway ? RTPROT_BOOT : RTPROT_KERNEL;
-		memcpy(t.dst, &dst, sizeof(dst));
-		memcpy(t.gateway, &gateway, sizeof(gateway));
-		r = nd ? ADD(n->routes, n->n_routes, t) : 0;
-	}
+	for (rest = text; r >= 0 && (line = strsep(&rest, "\n"));)
+		r = add(n, line, rest ? rest : "");
 	return r == -ENOMEM ? r : 0;
+}
+
+static int observe_copied_net(const struct fs *fs, struct node *n)
+{
+	int r = observe_copied(fs, "proc/net/route", add_route, n);
+
+	if (r >= 0)
+		r = observe_copied(fs, "proc/net/if_inet6", add_inet6_address, n);
+	if (r >= 0)
+		r = observe_copied(fs, "proc/net/fib_trie", add_inet_address, n);
+	node_sort_addresses(n->addresses, n->n_addresses);
+	n->lacks_net |= n->n_addresses + n->n_routes > 0;
+	return r;
 }
 
 static int observe_links(struct os *d, struct node *n)
@@ -169,10 +284,8 @@ int observe_net(struct os *d, struct node *n)
 		r = observe_live(d, n);
 	else if (n->n_netdevs == 0)
 		r = observe_sysfs_links(&d->fs, n);
-	if (r >= 0 && !d->fs.is_live && n->n_addresses + n->n_routes == 0) {
-		r = observe_copied_routes(&d->fs, n);
-		n->lacks_net |= n->n_routes > 0;
-	}
+	if (r >= 0 && !d->fs.is_live && n->n_addresses + n->n_routes == 0)
+		r = observe_copied_net(&d->fs, n);
 
 	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++) {
 		r = observe_netdev_pci(&d->fs, &n->netdevs[i]);

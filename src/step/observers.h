@@ -13,7 +13,6 @@
 /* Fills memory.boots and node.program. Return: 0 or -ENOMEM. */
 int observe_boots(const struct fs *fs, struct node *n, struct memory *memory);
 
-#define ROUTES_PATH "proc/net/route" /* of a copy: observe_net() */
 
 /*
  * Fills node.netdevs (unless recorded ones are there already), .tunnel_ends, .addresses, .routes,
