@@ -33,12 +33,13 @@ static int compare(const void *a, const void *b)
 
 /* A name of its own for tests/instructions, which counts what happens below it. */
 __attribute__((noinline)) static int plan_node(const struct config *c, struct node *n,
-					       const struct memory *memory)
+					       const struct memory *memory,
+					       const struct attempts *tried)
 {
 	_cleanup_(plan_done) struct plan p = {};
 	int r;
 
-	r = plan_make(c, n, memory, false, &p);
+	r = plan_make(c, n, memory, tried, false, &p);
 	if (r >= 0)
 		r = output_plugin_all(c, n, &p);
 	if (r >= 0)
@@ -47,9 +48,10 @@ __attribute__((noinline)) static int plan_node(const struct config *c, struct no
 }
 
 __attribute__((noinline)) static int plan_half(const struct config *c, struct node *n,
-					       const struct memory *memory)
+					       const struct memory *memory,
+					       const struct attempts *tried)
 {
-	return plan_node(c, n, memory);
+	return plan_node(c, n, memory, tried);
 }
 
 static int add_tried(struct attempts *tried, enum verb verb, const char *vf, const char *to)
@@ -122,16 +124,15 @@ static int time_round(struct os *d, const struct config *c, uint64_t ret[static 
 	ret[2] = cpu_usec() - begin;
 
 	begin = cpu_usec();
-	r = plan_node(c, &in.node, &in.memory);
+	r = plan_node(c, &in.node, &in.memory, NULL);
 	ret[0] = cpu_usec() - begin;
 	if (r >= 0)
 		r = halve(&in.node, &tried);
 	if (r < 0)
 		return r;
 
-	in.memory.tried = &tried;
 	begin = cpu_usec();
-	r = plan_half(c, &in.node, &in.memory);
+	r = plan_half(c, &in.node, &in.memory, &tried);
 	ret[1] = cpu_usec() - begin;
 	return r;
 }

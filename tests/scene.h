@@ -18,7 +18,8 @@ static inline int no_document(_unused_ const struct config *c, _unused_ const st
 
 static inline struct attempts attempts_of(const struct plan *p)
 {
-	return (struct attempts){ .actions = p->actions, .n_actions = p->n_actions };
+	return p ? (struct attempts){ .actions = p->actions, .n_actions = p->n_actions }
+		 : (struct attempts){};
 }
 
 /*
@@ -43,31 +44,24 @@ static inline size_t scene_destinations(const struct node *n, struct destination
 	return count;
 }
 
-/* As loop.c makes it, with other documents. @tried: its changes were; NULL: memory->tried were.
- */
+/* As loop.c makes it, with other documents. */
 static inline int make_whole_plan(const struct config *c, struct node *n, struct memory *memory,
-				  const struct plan *tried, bool is_wait_over,
+				  const struct attempts *tried, bool is_wait_over,
 				  int (*documents)(const struct config *c, const struct node *n,
 						   struct plan *p),
 				  struct plan *ret)
 {
 	struct destination destinations[2];
-	struct attempts attempts = {};
 	int r;
 
 	n->destinations = destinations;
 	n->n_destinations = scene_destinations(n, destinations);
-	if (tried) {
-		attempts = attempts_of(tried);
-		memory->tried = &attempts;
-	}
-	r = plan_make(c, n, memory, is_wait_over, ret);
+	r = plan_make(c, n, memory, tried, is_wait_over, ret);
 	if (r >= 0)
 		r = documents(c, n, ret);
 	if (r >= 0)
 		r = plan_finish(c, n, memory, ret);
-	if (tried)
-		memory->tried = NULL;
+	ret->tried = NULL; /* it may end before the plan */
 	n->destinations = NULL;
 	n->n_destinations = 0;
 	return r;

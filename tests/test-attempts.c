@@ -153,8 +153,8 @@ static void pass_once(const struct scene *s, enum verb verb, int result, struct 
 	static struct action_texts texts; /* of @ret, until the next pass */
 	_cleanup_(attempts_done) struct attempts tried = {};
 	_cleanup_(memory_done) struct memory now = {};
-	struct memory memory = { .tried = &tried };
-	struct plan p = {};
+	struct memory memory = {};
+	struct plan p = { .tried = &tried };
 	struct action *a = want(&p, verb, &rows[verb]);
 
 	plan_contest(&s->config, &s->node, &memory, 0, &p);
@@ -163,7 +163,7 @@ static void pass_once(const struct scene *s, enum verb verb, int result, struct 
 	tried.actions[0].is_done = true;
 	tried.actions[0].result = result;
 	tried.actions[0].error = result < 0 ? "no" : "";
-	plan_mark_tried(&tried, &p);
+	plan_mark_tried(&p);
 	action_texts_done(&texts);
 	*ret = action_copy(&texts, a);
 	assert_int_equal(output_memory(&s->config, &s->node, &memory, &p, &now), 0);
@@ -176,15 +176,17 @@ static void next_pass(const struct scene *s, const char *boot_id, struct plan *p
 {
 	const struct state_head head = { .boot_id = BOOT, .config_hash = "0011223344556677" };
 	_cleanup_(attempts_done) struct attempts tried = {};
-	_cleanup_(memory_done) struct memory memory = { .tried = &tried };
+	_cleanup_(memory_done) struct memory memory = {};
 
 	assert_int_equal(memory_read(&s->tree.fs, MEMORY_BOOT, &pass_memory_fields, &memory), 0);
 	memory_take(&memory, boot_id, &head);
 	assert_true(plan_recall_failures(&s->config, &memory, &tried) >= 0);
 	plan_forget_replaced(&s->node, &tried);
-	assert_int_equal(plan_note_repeats(&s->config, &s->node, &memory), 0);
+	assert_int_equal(plan_note_repeats(&s->config, &s->node, &tried, &memory), 0);
+	p->tried = &tried;
 	plan_contest(&s->config, &s->node, &memory, 0, p);
-	plan_mark_tried(&tried, p);
+	plan_mark_tried(p);
+	p->tried = NULL;
 }
 
 static bool is_tried(const struct scene *s, const char *boot_id, struct plan *p)

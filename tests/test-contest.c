@@ -70,9 +70,8 @@ static size_t pass_of(struct scene *s, uint64_t sec, const struct change *change
 		      bool is_asked)
 {
 	struct attempts tried = { .is_asked = is_asked };
-	struct plan p = {};
+	struct plan p = { .tried = &tried };
 
-	s->memory.tried = &tried;
 	s->node.now_usec = START + sec * USEC_PER_SEC;
 	for (size_t i = 0; i < n; i++)
 		add(&p, &changes[i]);
@@ -88,10 +87,10 @@ static size_t pass_of(struct scene *s, uint64_t sec, const struct change *change
 		*slot = p.actions[i];
 		slot->is_done = true;
 	}
-	assert_int_equal(plan_note_repeats(&s->config, &s->node, &s->memory), 0);
+	assert_int_equal(plan_note_repeats(&s->config, &s->node, &tried, &s->memory), 0);
 	n = tried.n_actions;
 	attempts_done(&tried);
-	s->memory.tried = NULL;
+	p.tried = NULL;
 	plan_done(&s->last);
 	s->last = p;
 	return n;
@@ -421,10 +420,9 @@ static void what_failed_was_undone_by_nobody(_unused_ void **state)
 
 		add(&p, &mtu);
 		tried = attempts_of(&p);
-		s.memory.tried = &tried;
 		tried.actions[0].is_done = true;
 		tried.actions[0].result = -ENOMEM;
-		assert_int_equal(plan_note_repeats(&s.config, &s.node, &s.memory), 0);
+		assert_int_equal(plan_note_repeats(&s.config, &s.node, &tried, &s.memory), 0);
 		plan_done(&p);
 	}
 	assert_int_equal(s.memory.n_attempts, 0);
@@ -455,7 +453,6 @@ static void what_was_tried_on_another_instance_was_not_tried_on_this_one(_unused
 		add(&p, &rows[i].change);
 		plan_contest(&s.config, &s.node, &s.memory, 0, &p);
 		tried = attempts_of(&p);
-		s.memory.tried = &tried;
 		tried.actions[0].is_done = true;
 		s.pcis[0].instance = rows[i].instance;
 		plan_forget_replaced(&s.node, &tried);
@@ -484,7 +481,6 @@ static void rdma_cm_s_defaults_are_of_a_device_and_its_name(_unused_ void **stat
 		add(&p, &tos);
 		plan_contest(&s.config, &s.node, &s.memory, 0, &p);
 		tried = attempts_of(&p);
-		s.memory.tried = &tried;
 		tried.actions[0].is_done = true;
 		COPY(s.ibdevs[0].name, rows[i].name);
 		s.ibdevs[0].index = rows[i].index;
@@ -504,7 +500,6 @@ static void what_failed_on_another_instance_is_recalled_as_not_tried(_unused_ vo
 
 		set_scene(&s);
 		s.pcis[0].instance = instance;
-		s.memory.tried = &tried;
 		failed = APPEND(s.memory.attempts, s.memory.n_attempts);
 		assert_non_null(failed);
 		*failed = (struct attempt){

@@ -193,8 +193,10 @@ static void with_gpu(struct scene *s)
 
 static void make_plan(struct scene *s, struct plan *ret)
 {
+	const struct attempts tried = attempts_of(s->tried);
+
 	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, &s->memory, s->tried, true, no_document, ret),
+		make_whole_plan(&s->config, &s->node, &s->memory, &tried, true, no_document, ret),
 		0);
 }
 

@@ -634,7 +634,7 @@ static void a_write_that_failed_is_not_tried_again_in_the_pass(void **state _unu
 		a->is_done = true;
 		a->result = cases[i].result;
 		attempts = (struct attempts){ .actions = tried.actions, .n_actions = 1 };
-		memory.tried = &attempts;
+		p.tried = &attempts;
 
 		assert_int_equal(plan_outputs(&c, &n, &memory, &p), 0);
 		assert_int_equal(p.n_actions, 1);

@@ -56,9 +56,9 @@ static void set_scene(struct scene *s)
 static void pass(struct scene *s)
 {
 	struct attempts tried = { .actions = s->action, .n_actions = s->action ? 1 : 0 };
-	struct memory memory = { .devices = &s->seen, .n_devices = 1, .tried = &tried };
+	struct memory memory = { .devices = &s->seen, .n_devices = 1 };
 	struct node n = { .pcis = s->pcis, .n_pcis = 2, .now_usec = s->now_usec };
-	struct plan p = { .devices = s->devices, .n_devices = 2 };
+	struct plan p = { .tried = &tried, .devices = s->devices, .n_devices = 2 };
 	size_t at = 0;
 
 	s->devices[0] = (struct device){ .pci = &s->pcis[0], .netdev = &s->netdev };

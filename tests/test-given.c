@@ -118,7 +118,7 @@ static void set_scene(struct scene *s)
 				 .n_vf_infos = 1,
 				 .modules = s->modules,
 				 .n_modules = ELEMENTSOF(modules) };
-	s->memory = (struct memory){ .tried = &s->tries };
+	s->memory = (struct memory){};
 }
 
 /* A pass at that second, whose memory is the next one's. */
@@ -129,7 +129,8 @@ static void pass(struct scene *s, unsigned sec, char *ret, size_t size)
 
 	s->node.now_usec = START + sec * SEC;
 	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &p), 0);
+		make_whole_plan(&s->config, &s->node, &s->memory, &s->tries, true, no_document, &p),
+		0);
 	assert_int_equal(output_memory(&s->config, &s->node, &s->memory, &p, &next), 0);
 	s->again_usec = p.again_usec;
 	ret[0] = '\0';
@@ -674,7 +675,7 @@ static void a_section_keeps_the_card_it_matched_by_name(_unused_ void **state)
 	COPY(s.ibdevs[OF_PF].netdev, "other0");
 	COPY(s.netdevs[OF_SECOND].name, "ens1"); /* another card has its name */
 	assert_pass(&s, 10, "");
-	assert_int_equal(plan_make(&s.config, &s.node, &s.memory, true, &p), 0);
+	assert_int_equal(plan_make(&s.config, &s.node, &s.memory, &s.tries, true, &p), 0);
 	assert_int_equal(p.n_devices, 2);
 	assert_string_equal(p.devices[0].pci->address, PF);
 	assert_string_equal(p.devices[1].pci->address, VF);
@@ -710,7 +711,7 @@ static void a_name_is_kept_by_the_section_that_matched_it(_unused_ void **state)
 		s.config.devices = sections;
 		s.config.n_devices = 2;
 		plan_forget_names(&s.config, &s.node, &s.memory);
-		assert_int_equal(plan_make(&s.config, &s.node, &s.memory, true, &p), 0);
+		assert_int_equal(plan_make(&s.config, &s.node, &s.memory, &s.tries, true, &p), 0);
 		last = &p.devices[p.n_devices - 1];
 		assert_string_equal(last->pci->address, rows[i].second ? rows[i].second : VF);
 		memory_done(&s.memory);

@@ -78,11 +78,11 @@ static void add_losses(struct memory *memory, const char *hash)
 	memory->last_state = NODE_READY;
 }
 
-static int look(void *userdata, _unused_ const struct config *c, struct attempts *tried,
+static int look(void *userdata, _unused_ const struct config *c, const struct attempts *tried,
 		struct node *ret, struct memory *ret_memory)
 {
 	struct scene *s = userdata;
-	struct memory memory = { .tried = tried };
+	struct memory memory = {};
 	struct node n = { .boot_id = "boot", .has_users = true };
 	struct pci *pci = add_function(&n, PF, "igb");
 	struct user *u;
@@ -101,7 +101,7 @@ static int look(void *userdata, _unused_ const struct config *c, struct attempts
 		u->pid = 4711;
 	}
 	if (s->has_memory)
-		assert_true(observe_memory(&s->os.fs, &n, &memory) >= 0);
+		assert_true(observe_memory(&s->os.fs, tried, &n, &memory) >= 0);
 	assert_int_equal(node_make_indexes(&n), 0);
 	if (s->last_hash)
 		add_losses(&memory, s->last_hash);

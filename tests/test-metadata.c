@@ -441,7 +441,6 @@ static void had_no_answer(struct scene *s)
 					   .detail = "" };
 	s->tried.actions = &s->tried_action;
 	s->tried.n_actions = 1;
-	s->memory.tried = &s->tried;
 }
 
 static void had_a_bad_answer(struct scene *s)
@@ -498,9 +497,9 @@ static void who_needs_an_address_is_asked_about(_unused_ void **state)
 
 		set_scene(&s);
 		rows[i].spoil(&s);
-		assert_int_equal(
-			make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, no_document, &p),
-			0);
+		assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, &s.tried, true,
+						 no_document, &p),
+				 0);
 		for (size_t k = 0; k < p.n_actions; k++) {
 			const struct action *a = &p.actions[k];
 

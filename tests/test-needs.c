@@ -41,6 +41,7 @@ struct scene {
 	struct host hosts[8];
 	struct sock socks[2];
 	struct boot boots[3];
+	const struct attempts *tried;
 	bool is_wait_over;
 	/* of the plan that assert_needs() made */
 	uint64_t again_usec;
@@ -171,6 +172,7 @@ static void set_scene(struct scene *s)
 static void make_needs(struct scene *s, struct plan *ret)
 {
 	ret->is_wait_over = s->is_wait_over;
+	ret->tried = s->tried;
 	assert_int_equal(plan_needs(&s->config, &s->node, &s->memory, ret), 0);
 	s->again_usec = ret->again_usec;
 	s->has_needs = ret->has_needs;
@@ -954,7 +956,7 @@ static void a_router_that_this_service_made_the_kernel_ask_for_is_no_sign(void *
 		up.target = rows[i].brought_up;
 		assert_int_equal(attempts_begin(&tried, &up), 0);
 		tried.actions[0].is_done = true;
-		s.memory.tried = &tried;
+		s.tried = &tried;
 		let_it_be_quiet(&s);
 		print_message("%s\n", rows[i].what);
 		assert_needs(&s, rows[i].expected);

@@ -46,7 +46,7 @@ struct scene {
 	struct module modules[6];
 	struct device_memory memories[16];
 	const struct plan *tried;
-	bool is_wait_over;
+	bool is_wait_over, is_asked;
 	char rules[2048];
 };
 
@@ -259,15 +259,18 @@ static int make_document(const struct config *c, const struct node *n, struct pl
 static void make_plan(struct scene *s, struct plan *ret)
 {
 	const struct kubelet_found found = { .seen = s->node.kubelet };
+	struct attempts tried = attempts_of(s->tried);
+
+	tried.is_asked = s->is_asked;
 
 	kubelet_decide(&s->config, &found, s->n_numa_nodes, &s->node.kubelet_decision);
-	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, s->tried,
-					 s->is_wait_over, make_document, ret),
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &tried, s->is_wait_over,
+					 make_document, ret),
 			 0);
 	s->node.rules_file = ret->rules && COPY(s->rules, ret->rules) ? s->rules : NULL;
 	plan_done(ret);
-	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, s->tried,
-					 s->is_wait_over, make_document, ret),
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &tried, s->is_wait_over,
+					 make_document, ret),
 			 0);
 }
 
@@ -1844,7 +1847,7 @@ static void the_kubelets_settings_are_one_change_and_refusals_are_reported(_unus
 static void systemd_runs_its_generators_again_before_the_node_is_ready(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {}, again = {};
-	struct plan tried = {};
+	struct attempts tried;
 	struct scene s;
 
 	set_scene(&s, 1);
@@ -1855,7 +1858,7 @@ static void systemd_runs_its_generators_again_before_the_node_is_ready(_unused_ 
 
 	/* It had no effect, and is no reason to hold anything back. */
 	p.actions[0].is_done = true;
-	tried = (struct plan){ .actions = p.actions, .n_actions = 1 };
+	tried = (struct attempts){ .actions = p.actions, .n_actions = 1 };
 	assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, &tried, false,
 					 make_document, &again),
 			 0);
@@ -3513,7 +3516,6 @@ static void contest(struct scene *s, struct attempt *e, enum verb verb, const ch
 static void what_is_contested_waits_and_the_rest_goes_on(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan before = {}, after = {}, asked = {};
-	struct attempts tried = { .is_asked = true };
 	struct attempt e;
 	struct scene s;
 	char text[1024];
@@ -3537,7 +3539,7 @@ static void what_is_contested_waits_and_the_rest_goes_on(_unused_ void **state)
 	assert_int_equal(after.state, NODE_DEGRADED);
 	assert_int_equal(after.again_usec, 60000002);
 
-	s.memory.tried = &tried; /* "apply" */
+	s.is_asked = true; /* "apply" */
 	make_plan(&s, &asked);
 	assert_int_equal(asked.n_actions, before.n_actions);
 	assert_true(action_is_open(&asked.actions[1]));

@@ -400,7 +400,7 @@ static void revert_puts_back_what_was_there(_unused_ void **state)
 	note(&s, "set-dcb", PF, "pfc", "none", "3");
 	note(&s, "set-dcb", "0000:42:00.0", "pfc", "none", "3"); /* gone */
 	note(&s, "set-roce", PF, "ports/1/default_roce_tos", "0", "106");
-	assert_int_equal(plan_revert(&s.node, &s.memory, false, &p), 0);
+	assert_int_equal(plan_revert(&s.node, &s.memory, NULL, false, &p), 0);
 	assert_true(questions_name(&p.questions, PF)); /* whatever is managed now */
 	write_plan(&p, text, sizeof(text));
 	assert_string_equal(text, "set-roce ports/1/default_roce_tos 106->0\n"

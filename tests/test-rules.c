@@ -206,6 +206,7 @@ static void rules_stay_as_long_as_there_are_vfs_they_were_made_for(_unused_ void
 static void rules_may_be_written_twice_in_one_pass(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan first = {}, second = {};
+	struct attempts tried;
 	struct scene s;
 	ssize_t i;
 
@@ -216,9 +217,10 @@ static void rules_may_be_written_twice_in_one_pass(_unused_ void **state)
 	first.actions[i].is_done = true;
 
 	s.node.rules_file = first.rules;
+	tried = attempts_of(&first);
 	s.pcis[1].has_sriov = false;
 	assert_int_equal(
-		make_whole_plan(&s.config, &s.node, &s.memory, &first, false, no_document, &second),
+		make_whole_plan(&s.config, &s.node, &s.memory, &tried, false, no_document, &second),
 		0);
 	i = find(&second, VERB_WRITE_RULES);
 	assert_true(i >= 0);

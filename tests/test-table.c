@@ -1127,7 +1127,7 @@ static void assert_revert(struct scene *s, bool with_vfs, const char *row, const
 	_cleanup_(plan_done) struct plan p = {};
 	char text[4096];
 
-	assert_int_equal(plan_revert(&s->node, &s->memory, with_vfs, &p), 0);
+	assert_int_equal(plan_revert(&s->node, &s->memory, NULL, with_vfs, &p), 0);
 	describe(&p, text, sizeof(text));
 	assert_row(row, text, expected);
 	for (size_t i = 0; i < p.n_actions; i++)

@@ -166,7 +166,6 @@ static void set_scene(struct scene *ret, uint32_t count)
 				   .users = ret->users };
 	ret->memory = (struct memory){ .devices = ret->memories };
 	ret->tries.actions = ret->tried;
-	ret->memory.tried = &ret->tries;
 	add_module(ret, "ib_umad");
 	add_module(ret, "ib_uverbs");
 	add_module(ret, "rdma_ucm");
@@ -195,13 +194,14 @@ static void make_plan(struct scene *s, struct plan *ret)
 {
 	_cleanup_(plan_done) struct plan first = {};
 
-	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &first),
-		0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &s->tries, true,
+					 no_document, &first),
+			 0);
 	assert_true(COPY(s->rules, first.rules ? first.rules : ""));
 	s->node.rules_file = first.rules ? s->rules : NULL;
-	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, ret), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &s->tries, true,
+					 no_document, ret),
+			 0);
 }
 
 /*
@@ -1273,7 +1273,7 @@ static void a_vf_that_was_made_again_is_another(_unused_ void **state)
 		s.memory.n_devices = 2;
 		set_tried(&s, rows[i].verb, rows[i].target, rows[i].to, rows[i].result);
 		action_set(&s.tries.actions[0], rows[i].from, rows[i].to);
-		plan_forget_ended(&s.node, &s.memory);
+		plan_forget_ended(&s.node, &s.tries, &s.memory);
 		if (s.memory.n_devices != (rows[i].is_kept ? 2 : 1))
 			fail_msg("%s: %zu are left", rows[i].name, s.memory.n_devices);
 		assert_string_equal(s.memories[0].pci, PF);
@@ -1335,7 +1335,7 @@ static void a_new_vf_inherits_nothing(_unused_ void **state)
 	action_set_numbers(&s.tries.actions[0], 0, 1);
 	assert_plan(&s, "remembered", "wait 41:00.1 > waiting zero-guid");
 
-	plan_forget_ended(&s.node, &s.memory);
+	plan_forget_ended(&s.node, &s.tries, &s.memory);
 	assert_plan(&s, "forgotten", "rebind-driver 41:00.1 >mlx5_core");
 	make_plan(&s, &p);
 	assert_int_equal(take_next(&s.config, &s.node, &s.memory, &p, "boot-1", &next), 0);

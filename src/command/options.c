@@ -22,8 +22,8 @@ struct options {
 	struct option_file files[2]; /* path NULL: no file; have: owned by options_put() */
 };
 
-static int look(void *userdata, const struct config *c _unused_, struct attempts *tried,
-		struct node *ret, struct memory *ret_memory)
+static int look(void *userdata, const struct config *c _unused_,
+		const struct attempts *tried _unused_, struct node *ret, struct memory *ret_memory)
 {
 	struct options *o = userdata;
 
@@ -34,7 +34,7 @@ static int look(void *userdata, const struct config *c _unused_, struct attempts
 			return log_error_errno(r, "/%s", o->files[i].path);
 	}
 	*ret = (struct node){};
-	*ret_memory = (struct memory){ .tried = tried };
+	*ret_memory = (struct memory){};
 	return 0;
 }
 
@@ -65,10 +65,10 @@ static void ask(const struct options *o, const struct node *n, struct plan *p)
 }
 
 static int make_plan(const struct pass *pass, const struct node *n, const struct memory *memory,
-		     struct plan *ret)
+		     const struct attempts *tried, struct plan *ret)
 {
 	const struct options *o = pass->userdata;
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(plan_done) struct plan p = { .tried = tried };
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(o->files) && o->files[i].path && r >= 0; i++)
@@ -77,7 +77,7 @@ static int make_plan(const struct pass *pass, const struct node *n, const struct
 		r = plan_netns(o->config, n, memory, &p);
 	if (r < 0)
 		return r;
-	plan_mark_tried(memory->tried, &p);
+	plan_mark_tried(&p);
 	ask(o, n, &p);
 	*ret = TAKE_STRUCT(p);
 	return 0;

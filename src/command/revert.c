@@ -12,11 +12,11 @@
 #include "session.h"
 
 static int make_plan(const struct pass *pass, const struct node *n, const struct memory *memory,
-		     struct plan *ret)
+		     const struct attempts *tried, struct plan *ret)
 {
 	const bool *with_vfs = pass->userdata;
 
-	return plan_revert(n, memory, *with_vfs, ret);
+	return plan_revert(n, memory, tried, *with_vfs, ret);
 }
 
 /* Forgets the changes that were taken back, or that another program had changed by then; VFs may be

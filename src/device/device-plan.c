@@ -141,11 +141,11 @@ static int add_device(const struct config *c, const struct node *n, const struct
 				? UINT32_MAX
 				: plan_wanted_vfs(dc, pci);
 	d->unsupported =
-		d->is_vf ? judge_pf_of(p, d)->unsupported : judge_unsupported(n, memory, pci);
+		d->is_vf ? judge_pf_of(p, d)->unsupported : judge_unsupported(n, m, p, pci);
 	d->is_rebuilt = (m && m->was_rebuilt) ||
-			attempts_find(memory->tried, VERB_REBIND_DRIVER, pci->address, pci->driver);
+			attempts_find(p->tried, VERB_REBIND_DRIVER, pci->address, pci->driver);
 	if (!d->is_vf)
-		judge_sick(n, memory, d);
+		judge_sick(n, m, p, d);
 	/* The GIDs of a bonded port belong to the bond: what the ibdev calls its netdev counts. */
 	COPY(d->netdev_name, d->ibdev && d->ibdev->netdev[0] ? d->ibdev->netdev
 			     : d->netdev                     ? d->netdev->name

@@ -340,14 +340,14 @@ static bool is_refused(const struct pci *pf, const struct action *a)
 	       (a->result == -EPERM || a->result == -EINVAL || a->result == -EREMOTEIO);
 }
 
-uint32_t judge_unsupported(const struct node *n, const struct memory *memory, const struct pci *pf)
+uint32_t judge_unsupported(const struct node *n, const struct device_memory *m,
+			   const struct plan *p, const struct pci *pf)
 {
-	const struct device_memory *m = memory_device(memory, pf->address);
 	uint32_t bits = m ? m->unsupported : 0, refused = 0, done = 0;
 	size_t at = SIZE_MAX;
 	const struct action *a = NULL;
 
-	while ((a = attempts_next_of_vfs(memory->tried, n, pf->address, &at, a))) {
+	while ((a = attempts_next_of_vfs(p->tried, n, pf->address, &at, a))) {
 		bits |= action_unsupported_setting(a);
 		if (is_refused(pf, a))
 			refused |= verb_vf_setting(a->verb);
@@ -369,14 +369,13 @@ static bool has_bound_vf(const struct node *n, const struct pci *pf)
 	return false;
 }
 
-void judge_sick(const struct node *n, const struct memory *memory, struct device *d)
+void judge_sick(const struct node *n, const struct device_memory *m, const struct plan *p,
+		struct device *d)
 {
-	const struct device_memory *m = memory_device(memory, d->pci->address);
-
 	const struct action *t = NULL;
 	size_t at = SIZE_MAX;
 
-	while ((t = attempts_next_of_vfs(memory->tried, n, d->pci->address, &at, t))) {
+	while ((t = attempts_next_of_vfs(p->tried, n, d->pci->address, &at, t))) {
 		if (!action_is_bad_bind(t))
 			continue;
 		if (t->took_usec <= SLOW_BIND_USEC) {
@@ -396,7 +395,7 @@ void judge_sick(const struct node *n, const struct memory *memory, struct device
 	}
 	/* A start, a reload or "apply" tries the VFs again, unless the kernel is still at it. */
 	if (!m || !m->sick[0] || m->instance != d->pci->instance ||
-	    (memory->tried && memory->tried->is_first && m->sick_pid == 0))
+	    (p->tried && p->tried->is_first && m->sick_pid == 0))
 		return;
 	COPY(d->sick, m->sick);
 	d->is_sick_long = true;

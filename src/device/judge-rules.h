@@ -32,10 +32,12 @@ bool judge_is_bound_again(const struct pci *pci, const struct device_memory *m);
 bool judge_is_in_pod(const struct node *n, const struct device *d, const struct device_memory *m);
 
 /* Settings that were tried on a VF of this PF, in this pass or, as remembered, in this boot. */
-uint32_t judge_unsupported(const struct node *n, const struct memory *memory, const struct pci *pf);
+uint32_t judge_unsupported(const struct node *n, const struct device_memory *m,
+			   const struct plan *p, const struct pci *pf);
 
 /*
  * A VF among a hundred may fail by itself. When the first VF fails, or one is so slow that all of
  * them would take up the boot, the other VFs of the PF are left.
  */
-void judge_sick(const struct node *n, const struct memory *memory, struct device *d);
+void judge_sick(const struct node *n, const struct device_memory *m, const struct plan *p,
+		struct device *d);

@@ -603,17 +603,17 @@ static bool is_pf(const struct node *n, const struct netdev *nd)
 }
 
 /* Has this service changed the function or its PF, or made VFs with another configuration? */
-static bool is_ours(const struct memory *m, const char *function, const char *pf)
+static bool is_ours(const struct search *s, const char *function, const char *pf)
 {
-	return attempts_next(m->tried, function, NULL) || attempts_next(m->tried, pf, NULL) ||
-	       memory_entry(m, "set-num-vfs", pf, 0, "");
+	return attempts_next(s->p->tried, function, NULL) || attempts_next(s->p->tried, pf, NULL) ||
+	       memory_entry(s->memory, "set-num-vfs", pf, 0, "");
 }
 
 static bool is_untouched(const struct search *s, const struct netdev *nd)
 {
 	const struct pci *pci = node_pci(s->n, nd->pci);
 
-	return !(pci && is_ours(s->memory, nd->pci, pci->physfn[0] ? pci->physfn : nd->pci));
+	return !(pci && is_ours(s, nd->pci, pci->physfn[0] ? pci->physfn : nd->pci));
 }
 
 /*

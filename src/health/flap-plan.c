@@ -44,15 +44,15 @@ static bool may_take_carrier(const struct action *a)
 }
 
 /* Did this pass do something to the PF or its VFs that may take its carrier? */
-static bool is_changed(const struct node *n, const struct memory *memory, const struct pci *pf)
+static bool is_changed(const struct node *n, const struct plan *p, const struct pci *pf)
 {
 	const struct action *a = NULL;
 	size_t at = SIZE_MAX;
 
-	while ((a = attempts_next(memory->tried, pf->address, a)))
+	while ((a = attempts_next(p->tried, pf->address, a)))
 		if (may_take_carrier(a))
 			return true;
-	while ((a = attempts_next_of_vfs(memory->tried, n, pf->address, &at, a)))
+	while ((a = attempts_next_of_vfs(p->tried, n, pf->address, &at, a)))
 		if (may_take_carrier(a))
 			return true;
 	return false;
@@ -62,8 +62,8 @@ static bool is_changed(const struct node *n, const struct memory *memory, const 
  * A port of InfiniBand without IPoIB is announced by nobody: its own counter tells, at each look.
  * It has 8 bits, and may be set to 0 by anyone who manages the fabric: perfquery(8).
  */
-static void count_downed(const struct node *n, const struct memory *memory,
-			 const struct device_memory *m, struct device *d)
+static void count_downed(const struct node *n, const struct plan *p, const struct device_memory *m,
+			 struct device *d)
 {
 	const struct ibdev *ib = d->ibdev;
 	struct link_losses *l = &d->losses;
@@ -73,7 +73,7 @@ static void count_downed(const struct node *n, const struct memory *memory,
 					.sec = is_read ? ib->link_downed_sec : 0 };
 	const uint32_t id = is_read ? ib->index | OF_IBDEV : 0;
 
-	if (is_read && m && m->was_usable && l->ifindex == id && !is_changed(n, memory, d->pci)) {
+	if (is_read && m && m->was_usable && l->ifindex == id && !is_changed(n, p, d->pci)) {
 		if (news.carrier_downs < l->carrier_downs)
 			l->carrier_downs = 0;
 		if (news.carrier_downs > l->carrier_downs)
@@ -101,8 +101,8 @@ static uint64_t grace_after(uint64_t grace_usec, const struct link_news *news, u
 	return grace_usec;
 }
 
-static void count_losses(const struct node *n, const struct memory *memory,
-			 const struct device_memory *m, struct device *d)
+static void count_losses(const struct node *n, const struct plan *p, const struct device_memory *m,
+			 struct device *d)
 {
 	const bool was_usable = m && m->was_usable;
 	struct link_losses *l = &d->losses;
@@ -111,7 +111,7 @@ static void count_losses(const struct node *n, const struct memory *memory,
 	uint32_t mtu = m ? m->mtu : 0;
 
 	if (!nd) {
-		count_downed(n, memory, m, d);
+		count_downed(n, p, m, d);
 		return;
 	}
 	for (size_t i = 0; i < n->n_link_news; i++) {
@@ -128,12 +128,12 @@ static void count_losses(const struct node *n, const struct memory *memory,
 		l->carrier_downs = news->carrier_downs;
 		mtu = news->mtu;
 	}
-	if (!is_known || is_changed(n, memory, d->pci))
+	if (!is_known || is_changed(n, p, d->pci))
 		l->carrier_downs = nd->carrier_downs;
 	/* It may be down since before anybody listened, and set up while nobody did. */
 	if (!nd->is_up)
 		l->grace_usec = SET_DOWN;
-	else if (!was_usable || is_changed(n, memory, d->pci) || l->grace_usec == SET_DOWN)
+	else if (!was_usable || is_changed(n, p, d->pci) || l->grace_usec == SET_DOWN)
 		l->grace_usec = n->now_usec + OWN_USEC;
 	l->ifindex = nd->ifindex;
 }
@@ -244,7 +244,7 @@ int plan_flaps(const struct config *c, const struct node *n, const struct memory
 			pf = d;
 			d->is_watched = true;
 			d->losses = m ? m->losses : (struct link_losses){};
-			count_losses(n, memory, m, d);
+			count_losses(n, p, m, d);
 			note_return(n, m, d);
 			r = ask_for_downed(n, p, d);
 			d->is_flapping = is_flapping(c, n, p, d);

@@ -152,11 +152,10 @@ static bool is_own_path(const char *path)
 void memory_take(struct memory *m, const char *boot_id, const struct state_head *head)
 {
 	static const struct state_head none;
-	const struct attempts *tried = m->tried;
 
 	if (!streq(m->boot_id, boot_id)) {
 		memory_done(m);
-		*m = (struct memory){ .tried = tried };
+		*m = (struct memory){};
 	}
 	if (!streq(head->boot_id, boot_id))
 		head = &none;

@@ -359,9 +359,8 @@ struct log_line {
 struct attempts;
 struct boot;
 
-/* Changes made and facts seen before: in this pass, in this boot and over boots. */
+/* Changes made and facts seen before: in this boot and over boots. */
 struct memory {
-	const struct attempts *tried;   /* of this pass; NULL: nothing was tried. Not owned */
 	struct last_change last_change; /* of this pass or of one before */
 	bool is_held; /* "revert" was run: nothing is changed until the next start or reload */
 	struct ledger_entry *ledger; /* owned, in the order in which they came */

@@ -164,7 +164,8 @@ struct given_identity {
 };
 
 struct plan {
-	struct action *actions; /* owned, but for their texts */
+	const struct attempts *tried; /* of this pass; NULL: nothing was tried. Not owned */
+	struct action *actions;       /* owned, but for their texts */
 	struct action_texts texts;
 	size_t n_actions;
 	struct text_index by_target;       /* of actions */

@@ -28,7 +28,7 @@ struct world {
 	 * with what this pass tried. Return: 0 or -errno; release @ret with node_done() and
 	 * @ret_memory with memory_done().
 	 */
-	int (*look)(void *userdata, const struct config *c, struct attempts *tried,
+	int (*look)(void *userdata, const struct config *c, const struct attempts *tried,
 		    struct node *ret, struct memory *ret_memory);
 	/* Answers @q into @n. Return: 1, 0 when @n is what it was, or -errno. */
 	int (*answer)(void *userdata, const struct questions *q, const struct memory *memory,

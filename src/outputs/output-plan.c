@@ -94,6 +94,6 @@ int plan_outputs(const struct config *c, const struct node *n, const struct memo
 			r = plan_file(n, memory, p, o, is_last);
 	plan_contest(c, n, memory, 0, p);
 	if (r >= 0)
-		plan_mark_tried(memory->tried, p);
+		plan_mark_tried(p);
 	return r;
 }

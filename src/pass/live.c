@@ -25,8 +25,8 @@ static int64_t tell_sec(void *userdata _unused_)
 	return time(NULL);
 }
 
-static int look_at(struct os *d, const struct config *c, struct attempts *tried, struct node *ret,
-		   struct memory *ret_memory)
+static int look_at(struct os *d, const struct config *c, const struct attempts *tried,
+		   struct node *ret, struct memory *ret_memory)
 {
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
@@ -68,8 +68,8 @@ static int look_at(struct os *d, const struct config *c, struct attempts *tried,
 	return 0;
 }
 
-static int look(void *userdata, const struct config *c, struct attempts *tried, struct node *ret,
-		struct memory *ret_memory)
+static int look(void *userdata, const struct config *c, const struct attempts *tried,
+		struct node *ret, struct memory *ret_memory)
 {
 	struct os *d = userdata;
 	struct fs_unread *callers = d->fs.unread, unread = {};

@@ -38,8 +38,8 @@ static int add_outputs(const struct config *c, struct node *n, struct memory *me
 	const char *metrics = n->outputs[OUTPUT_METRICS].text;
 	int r;
 
-	if (memory->tried->change.steps > 0)
-		memory->last_change = memory->tried->change;
+	if (p->tried->change.steps > 0)
+		memory->last_change = p->tried->change;
 	else if (metrics && metrics_read_change(metrics, &memory->last_change) < 0)
 		memory->last_change = (struct last_change){}; /* nothing was changed yet */
 	r = output_files(c, n, memory, p);
@@ -140,8 +140,8 @@ static int make_plan(const struct progress *pr, const struct node *n, const stru
 
 	plan_done(p);
 	if (pr->pass->make_plan)
-		return pr->pass->make_plan(pr->pass, n, memory, p);
-	r = plan_make(c, n, memory, pr->is_wait_over, p);
+		return pr->pass->make_plan(pr->pass, n, memory, &pr->tried, p);
+	r = plan_make(c, n, memory, &pr->tried, pr->is_wait_over, p);
 	if (r < 0)
 		return r;
 	r = output_plugin_all(c, n, p);
@@ -196,8 +196,8 @@ static int settle_memory(struct progress *pr, struct node *n, struct memory *mem
 		return r;
 	pr->is_recalling = false;
 	plan_forget_replaced(n, &pr->tried);
-	r = plan_note_repeats(c, n, memory);
-	plan_forget_ended(n, memory);
+	r = plan_note_repeats(c, n, &pr->tried, memory);
+	plan_forget_ended(n, &pr->tried, memory);
 	return r;
 }
 
@@ -234,7 +234,7 @@ int loop_plan(struct os *d, const struct config *c, struct inspection *ret)
 	int r = look_and_plan(&pr, ret);
 
 	if (r >= 0)
-		ret->memory.tried = NULL;
+		ret->plan.tried = NULL;
 	return r;
 }
 

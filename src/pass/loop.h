@@ -18,7 +18,7 @@ struct pass {
 	 * configuration asks for.
 	 */
 	int (*make_plan)(const struct pass *pass, const struct node *n, const struct memory *memory,
-			 struct plan *ret);
+			 const struct attempts *tried, struct plan *ret);
 	const struct config *config;
 	bool is_wait_over;      /* ReadyTimeoutSec= is over */
 	uint64_t wait_end_usec; /* CLOCK_MONOTONIC: it is then; 0: it never is in this pass */

@@ -123,10 +123,10 @@ static bool is_ours(const struct fs *fs, uint32_t pid)
 }
 
 /* Notes a write of this pass that got stuck, and forgets stuck processes that are gone by now. */
-static void find_stuck(const struct fs *fs, struct memory *memory)
+static void find_stuck(const struct fs *fs, const struct attempts *tried, struct memory *memory)
 {
-	for (size_t i = 0; memory->tried && i < memory->tried->n_actions; i++) {
-		const struct action *a = &memory->tried->actions[i];
+	for (size_t i = 0; tried && i < tried->n_actions; i++) {
+		const struct action *a = &tried->actions[i];
 
 		if (a->verb != VERB_SET_NUM_VFS || !a->is_done || a->result != -ETIMEDOUT)
 			continue;
@@ -142,23 +142,25 @@ static void find_stuck(const struct fs *fs, struct memory *memory)
 			memory->devices[i].sick_pid = 0;
 }
 
-int observe_memory(const struct fs *fs, struct node *n, struct memory *memory)
+int observe_memory(const struct fs *fs, const struct attempts *tried, struct node *n,
+		   struct memory *memory)
 {
 	int r;
 
 	r = recall(fs, n, memory);
 	memory->is_held = fs_exists(fs, HOLD_PATH) != 0; /* also when that is not known */
-	find_stuck(fs, memory);
+	find_stuck(fs, tried, memory);
 	return r < 0 ? r : observe_boots(fs, n, memory);
 }
 
-void observe_writer(const struct fs *fs, const struct node *n, struct memory *memory)
+void observe_writer(const struct fs *fs, const struct node *n, const struct attempts *tried,
+		    struct memory *memory)
 {
 	for (size_t i = 0; i < n->n_pcis && fs->is_live && !memory->stuck[0]; i++) {
 		const struct pci *pf = &n->pcis[i];
 		int pid;
 
-		if (!pf->has_sriov || attempts_changing_vfs(memory->tried, pf->address))
+		if (!pf->has_sriov || attempts_changing_vfs(tried, pf->address))
 			continue;
 		pid = fs_writer(fs, FS_PATH("sys/bus/pci/devices/%s/sriov_numvfs", pf->address));
 		if (pid > 0 && is_ours(fs, (uint32_t)pid)) {
@@ -252,9 +254,10 @@ static void say_unknown(const struct fs *fs, const struct node *n)
 		log_warning("Not in this tree, and so neither known nor judged: %s", words);
 }
 
-int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct memory *ret_memory)
+int observe_node(struct os *d, const struct attempts *tried, struct node *ret,
+		 struct memory *ret_memory)
 {
-	_cleanup_(memory_done) struct memory memory = { .tried = tried };
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	int r;
 
@@ -262,14 +265,14 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
 
 	n.is_copy = n.lacks_net = !d->fs.is_live && !fs_exists(&d->fs, ANSWERS_PATH);
-	r = observe_memory(&d->fs, &n, &memory);
+	r = observe_memory(&d->fs, tried, &n, &memory);
 	if (r >= 0)
 		r = observe_pci(&d->fs, &n, &memory);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n.n_pcis; i++)
 		n.pcis[i].is_busy = attempts_is_being_written(tried, n.pcis[i].address);
-	observe_writer(&d->fs, &n, &memory);
+	observe_writer(&d->fs, &n, tried, &memory);
 	if (!d->fs.is_live)
 		r = read_answers(&d->fs, &n);
 	if (r >= 0 && !d->fs.is_live)

@@ -12,21 +12,24 @@
  * Everything the plan needs, in one look: the node, and the memory with what this pass @tried.
  * Return: 0 or -errno; release with node_done() and memory_done().
  */
-int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct memory *ret_memory);
+int observe_node(struct os *d, const struct attempts *tried, struct node *ret,
+		 struct memory *ret_memory);
 
 /*
  * Fills @memory: records of earlier passes, the state that was reported last, whether "revert"
- * holds the service; and, from memory.tried, what is stuck. Needs node.boot_id. Part of
+ * holds the service; and, from @tried, what is stuck. Needs node.boot_id. Part of
  * observe_node(). Return: 0 or -errno.
  */
-int observe_memory(const struct fs *fs, struct node *n, struct memory *memory);
+int observe_memory(const struct fs *fs, const struct attempts *tried, struct node *n,
+		   struct memory *memory);
 
 /*
  * Finds a process of ours that still writes a number of VFs and that memory does not have: its
  * service was killed, or could not write state.json. Fills stuck and stuck_pid; a write that is
- * running in memory.tried does not count. Needs pcis. Part of observe_node(). Live roots only.
+ * running in @tried does not count. Needs pcis. Part of observe_node(). Live roots only.
  */
-void observe_writer(const struct fs *fs, const struct node *n, struct memory *memory);
+void observe_writer(const struct fs *fs, const struct node *n, const struct attempts *tried,
+		    struct memory *memory);
 
 /*
  * QUESTION_VERBS: opens each device with libibverbs, once in a pass where that succeeds, and notes

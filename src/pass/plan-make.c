@@ -5,7 +5,7 @@
 #include "../step/steps.h"
 
 int plan_make(const struct config *c, const struct node *n, const struct memory *memory,
-	      bool is_wait_over, struct plan *ret)
+	      const struct attempts *tried, bool is_wait_over, struct plan *ret)
 {
 	static int (*const steps[])(const struct config *c, const struct node *n,
 				    const struct memory *memory, struct plan *p) = {
@@ -22,6 +22,7 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 	};
 	/* A new configuration has its own time to wait. */
 	_cleanup_(plan_done) struct plan p = {
+		.tried = tried,
 		.is_wait_over =
 			is_wait_over || (memory->was_wait_over && streq(memory->last_hash, c->hash))
 	};
@@ -36,7 +37,7 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 		plan_contest(c, n, memory, first,
 			     &p); /* the next step is to know what is left alone */
 	}
-	plan_mark_tried(memory->tried, &p);
+	plan_mark_tried(&p);
 	r = plan_state(c, n, memory, &p);
 	if (r < 0)
 		return r;
@@ -56,7 +57,7 @@ int plan_finish(const struct config *c, const struct node *n, const struct memor
 	if (r < 0)
 		return r;
 	plan_contest(c, n, memory, first, p);
-	plan_mark_tried(memory->tried, p);
+	plan_mark_tried(p);
 
 	/* Ready, or as good as it gets, is what nothing has to be done to. */
 	if (p->state != NODE_STARTING && plan_has_needed_changes(p))

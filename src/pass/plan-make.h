@@ -15,15 +15,16 @@
  * plan_make() - list the steps from what is to what should be
  * @c:      the configuration
  * @n:      what the kernel and files show now
- * @memory: what this service did and saw before. A change that is in memory.tried and still wanted
- *          is listed as failed, and is not tried again
+ * @memory: what this service did and saw in earlier passes
+ * @tried:  by this pass, or NULL. A change that is in it and still wanted is listed as failed, and
+ *          is not tried again
  * @is_wait_over: ReadyTimeoutSec= is over: a node that is not ready is degraded, not starting
- * @ret:    the steps, none if all is well; release with plan_done(). Points into all three
+ * @ret:    the steps, none if all is well; release with plan_done(). Points into all four
  *
  * Return: 0, or -ENOMEM. What cannot be done is an item of the list, not an error.
  */
 int plan_make(const struct config *c, const struct node *n, const struct memory *memory,
-	      bool is_wait_over, struct plan *ret);
+	      const struct attempts *tried, bool is_wait_over, struct plan *ret);
 
 /**
  * plan_finish() - add the device plugin's files, and what the plan asks for

@@ -207,17 +207,17 @@ static int end_old(const struct config *c, const struct node *n, struct plan *p)
 }
 
 /* Is an action at the same PF, or at a VF of it, still running? */
-static bool is_behind(const struct node *n, const struct memory *memory, const struct action *a)
+static bool is_behind(const struct node *n, const struct plan *p, const struct action *a)
 {
 	const struct pci *pci = node_pci(n, a->target);
 	const struct pci *pf = pci && pci->physfn[0] ? node_pci(n, pci->physfn) : pci;
 	const struct action *b = NULL;
 	size_t at = SIZE_MAX;
 
-	while (pf && (b = attempts_next(memory->tried, pf->address, b)))
+	while (pf && (b = attempts_next(p->tried, pf->address, b)))
 		if (b->is_running)
 			return true;
-	while (pf && (b = attempts_next_of_vfs(memory->tried, n, pf->address, &at, b)))
+	while (pf && (b = attempts_next_of_vfs(p->tried, n, pf->address, &at, b)))
 		if (b->is_running)
 			return true;
 	return false;
@@ -225,13 +225,11 @@ static bool is_behind(const struct node *n, const struct memory *memory, const s
 
 /* Will the node, not these files, be changed first? Once the wait is over, a PF that takes longer
  * holds up no other. */
-static bool is_changed_first(const struct node *n, const struct memory *memory,
-			     const struct plan *p)
+static bool is_changed_first(const struct node *n, const struct plan *p)
 {
-	return ANY(
-		a, p->actions, p->n_actions,
-		action_is_open(a) && !action_is_best_effort(a) &&
-			!(p->state == NODE_DEGRADED && (a->is_running || is_behind(n, memory, a))));
+	return ANY(a, p->actions, p->n_actions,
+		   action_is_open(a) && !action_is_best_effort(a) &&
+			   !(p->state == NODE_DEGRADED && (a->is_running || is_behind(n, p, a))));
 }
 
 static bool has_excluded(const struct plan *p)
@@ -273,7 +271,7 @@ static int judge_exposed(const struct config *c, bool is_changing, struct plan *
 int plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
 		struct plan *p)
 {
-	const bool is_changing = is_changed_first(n, memory, p);
+	const bool is_changing = is_changed_first(n, p);
 	int r;
 
 	r = judge_exposed(c, is_changing, p);

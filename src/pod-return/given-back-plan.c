@@ -26,12 +26,12 @@ struct back {
 };
 
 /* Has nothing changed for SettleSec=? A person who asks for a pass need not wait. */
-static bool is_quiet(const struct config *c, const struct node *n, const struct memory *memory,
+static bool is_quiet(const struct config *c, const struct node *n, const struct plan *p,
 		     const struct device *d, const struct device_memory *m, const struct given *now)
 {
 	if (d->pci->cni_pid > 0)
 		return false;
-	if (n->now_usec == 0 || (memory->tried && memory->tried->is_asked)) /* 0: a captured tree */
+	if (n->now_usec == 0 || (p->tried && p->tried->is_asked)) /* 0: a captured tree */
 		return true;
 	return given_is_same(now, &m->seen) && n->now_usec - m->seen_usec >= c->service.settle_usec;
 }
@@ -55,7 +55,7 @@ static int want(struct back *b, enum verb verb, const char *from, const char *to
 	action_set(a, from, to);
 	a->detail =
 		plan_text(b->p, "%s, given back by a pod with other settings", b->d->netdev->name);
-	b->is_pending |= !attempts_find(b->memory->tried, verb, a->target, to);
+	b->is_pending |= !attempts_find(b->p->tried, verb, a->target, to);
 	return verb == VERB_SET_VF_MAC ? identity_give(b->p, b->d->pci, to) : 0;
 }
 
@@ -268,7 +268,7 @@ static int plan_one(const struct config *c, const struct node *n, const struct m
 		return 0;
 	given_look(n, memory, d->pci, d->netdev, &now);
 	b.is_used = d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX;
-	b.is_quiet = is_quiet(c, n, memory, d, m, &now);
+	b.is_quiet = is_quiet(c, n, p, d, m, &now);
 	r = want_all(&b, &now, &m->given);
 	if (r >= 0 && b.differs && (!b.is_quiet || b.is_used || b.holder))
 		r = hint(c, &b, given_is_same(&now, &m->seen) ? n->now_usec - m->seen_usec : 0);

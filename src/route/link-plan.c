@@ -128,11 +128,11 @@ static int want_mtus(const struct node *n, struct plan *p, const struct device *
 }
 
 /* A VF that this plan removes, or binds again: its netdev will be another. */
-static bool is_going(const struct memory *memory, const struct plan *p, const struct device *d)
+static bool is_going(const struct plan *p, const struct device *d)
 {
 	const struct action *a = NULL;
 
-	if (plan_is_making_vfs(memory, p, d->pci->physfn))
+	if (plan_is_making_vfs(p, d->pci->physfn))
 		return true;
 	while ((a = plan_next(p, d->pci->address, a)))
 		if (a->verb == VERB_REBIND_DRIVER)
@@ -158,12 +158,12 @@ static bool is_up_after_vfs(const struct node *n, const struct device *d)
 }
 
 /* Has this function a netdev that is ours to bring up or to change? */
-static bool is_ours(const struct memory *memory, const struct plan *p, const struct device *d)
+static bool is_ours(const struct plan *p, const struct device *d)
 {
 	if (!d->netdev || d->is_in_pod || d->is_restore_due || d->gives_nothing)
 		return false;
 	/* VFs that are not ours to hand out are not ours to bring up. */
-	if (d->is_vf && (!d->is_handed_out || is_going(memory, p, d)))
+	if (d->is_vf && (!d->is_handed_out || is_going(p, d)))
 		return false;
 	return !plan_carries_node(d) || d->is_named;
 }
@@ -186,26 +186,25 @@ static int plan_link(const struct config *c, const struct node *n, struct plan *
 	return want_all_up(n, p, d);
 }
 
-static int plan_links(const struct config *c, const struct node *n, const struct memory *memory,
-		      struct plan *p, bool of_vfs)
+static int plan_links(const struct config *c, const struct node *n, struct plan *p, bool of_vfs)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
-		if (p->devices[i].is_vf == of_vfs && is_ours(memory, p, &p->devices[i]))
+		if (p->devices[i].is_vf == of_vfs && is_ours(p, &p->devices[i]))
 			r = plan_link(c, n, p, &p->devices[i]);
 	return r;
 }
 
 /* A PF is up before its VFs are made: some drivers give VFs no link otherwise. */
-int plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory,
+int plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory _unused_,
 		 struct plan *p)
 {
-	return plan_links(c, n, memory, p, false);
+	return plan_links(c, n, p, false);
 }
 
 int plan_link_late_pf(const struct config *c _unused_, const struct node *n,
-		      const struct memory *memory, struct plan *p)
+		      const struct memory *memory _unused_, struct plan *p)
 {
 	int r = 0;
 
@@ -213,16 +212,16 @@ int plan_link_late_pf(const struct config *c _unused_, const struct node *n,
 		const struct device *d = &p->devices[i];
 
 		/* While its VFs are made it stays down: the next plan brings it up. */
-		if (!d->is_vf && is_ours(memory, p, d) && !plan_carries_node(d) &&
+		if (!d->is_vf && is_ours(p, d) && !plan_carries_node(d) &&
 		    !guard_is_port(n, d->netdev) && is_up_after_vfs(n, d) &&
-		    !plan_is_making_vfs(memory, p, d->pci->address))
+		    !plan_is_making_vfs(p, d->pci->address))
 			r = want_all_up(n, p, d);
 	}
 	return r;
 }
 
-int plan_link_vf(const struct config *c, const struct node *n, const struct memory *memory,
+int plan_link_vf(const struct config *c, const struct node *n, const struct memory *memory _unused_,
 		 struct plan *p)
 {
-	return plan_links(c, n, memory, p, true);
+	return plan_links(c, n, p, true);
 }

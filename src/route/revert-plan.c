@@ -340,7 +340,8 @@ static void leave_used(const struct node *n, struct plan *p)
 		}
 }
 
-int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs, struct plan *ret)
+int plan_revert(const struct node *n, const struct memory *memory, const struct attempts *tried,
+		bool with_vfs, struct plan *ret)
 {
 	static const struct {
 		enum verb verb;
@@ -352,7 +353,7 @@ int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs
 		{ VERB_SET_SYSCTL, revert_sysctl },   { VERB_SET_ROCE, revert_roce },
 		{ VERB_SET_DCB, revert_dcb },
 	};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(plan_done) struct plan p = { .tried = tried };
 	int r = graph_make(n, &p.graph);
 
 	if (r >= 0)
@@ -379,7 +380,7 @@ int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs
 		return r;
 
 	leave_used(n, &p);
-	plan_mark_tried(memory->tried, &p);
+	plan_mark_tried(&p);
 	r = plan_ask(n, &p);
 	if (r < 0)
 		return r;

@@ -183,7 +183,7 @@ static void leave_count_alone(const struct attempt *e, struct plan *p, struct ac
 void plan_contest(const struct config *c, const struct node *n, const struct memory *memory,
 		  size_t first, struct plan *p)
 {
-	const bool is_asked = memory->tried && memory->tried->is_asked;
+	const bool is_asked = p->tried && p->tried->is_asked;
 
 	for (size_t i = first; i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
@@ -316,9 +316,9 @@ static int note(const struct action *a, const struct node *n, struct memory *mem
 	return 0;
 }
 
-int plan_note_repeats(const struct config *c, const struct node *n, struct memory *memory)
+int plan_note_repeats(const struct config *c, const struct node *n, const struct attempts *tried,
+		      struct memory *memory)
 {
-	const struct attempts *tried = memory->tried;
 	const bool is_counting = ANY(a, tried->actions, tried->n_actions,
 				     a->is_done && a->result >= 0 && is_counted(a));
 	int r = 0;
@@ -381,12 +381,12 @@ static bool is_of_ended_vf(const struct attempts *tried, const struct node *n,
 	return false;
 }
 
-void plan_forget_ended(const struct node *n, struct memory *memory)
+void plan_forget_ended(const struct node *n, const struct attempts *tried, struct memory *memory)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < memory->n_devices; i++)
-		if (!is_of_ended_vf(memory->tried, n, &memory->devices[i]))
+		if (!is_of_ended_vf(tried, n, &memory->devices[i]))
 			memory->devices[kept++] = memory->devices[i];
 	memory->n_devices = kept;
 }
@@ -502,11 +502,11 @@ static void mark(const struct action *t, struct plan *p, struct action *a)
 	settle_metadata(p, a);
 }
 
-void plan_mark_tried(const struct attempts *tried, struct plan *p)
+void plan_mark_tried(struct plan *p)
 {
-	for (size_t i = 0; tried && i < p->n_actions; i++) {
+	for (size_t i = 0; i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
-		const struct action *t = a->class == CLASS_CHANGE ? find_tried(tried, a) : NULL;
+		const struct action *t = a->class == CLASS_CHANGE ? find_tried(p->tried, a) : NULL;
 
 		if (t)
 			mark(t, p, a);
@@ -549,7 +549,7 @@ int plan_boots(const struct config *c, const struct node *n, const struct memory
 
 		if (!action_is_open(a) || !boots_step(c, n, a, &s) ||
 		    !boots_is_loop(n, memory, &s) ||
-		    attempts_find(memory->tried, a->verb, a->target, s.to))
+		    attempts_find(p->tried, a->verb, a->target, s.to))
 			continue;
 		tell_how(n, memory, &s, detail, sizeof(detail));
 		refuse_loop(p, a, detail);

@@ -40,7 +40,7 @@
 /*
  * Gives each open change from number @first on its instance and value. A change that is to be left
  * alone becomes an item that waits, with the reason "contested", and p->again_usec says until when.
- * Nothing is left alone in a pass that a person asked for (memory->tried).
+ * Nothing is left alone in a pass that a person asked for (p->tried).
  */
 void plan_contest(const struct config *c, const struct node *n, const struct memory *memory,
 		  size_t first, struct plan *p);
@@ -63,13 +63,14 @@ void plan_forget_replaced(const struct node *n, struct attempts *tried);
  * and past ones. A pass that a person asked for restores nothing: all counts begin again after it,
  * and with another configuration. Return: 0 or -ENOMEM.
  */
-int plan_note_repeats(const struct config *c, const struct node *n, struct memory *memory);
+int plan_note_repeats(const struct config *c, const struct node *n, const struct attempts *tried,
+		      struct memory *memory);
 
 /*
  * Drops the memory of VFs that this pass destroyed, by a change of their number or by a reload of
  * their PF's driver: VFs that have their addresses now are others. The memory of PFs is kept.
  */
-void plan_forget_ended(const struct node *n, struct memory *memory);
+void plan_forget_ended(const struct node *n, const struct attempts *tried, struct memory *memory);
 
 /* A change that is still wanted although it was tried has failed: the second plan shows it. */
-void plan_mark_tried(const struct attempts *tried, struct plan *p);
+void plan_mark_tried(struct plan *p);

@@ -97,9 +97,8 @@ int plan_vf_setup(const struct config *c, const struct node *n, const struct mem
 /* Does its card, or that of its PF, let the host set nothing of VFs? */
 bool plan_refuses_settings(const struct node *n, const struct device *d);
 uint32_t plan_wanted_vfs(const struct device_config *dc,
-			 const struct pci *pf); /* UINT32_MAX: leave alone */
-bool plan_is_making_vfs(const struct memory *memory, const struct plan *p,
-			const char *pf); /* the number changes by this plan */
+			 const struct pci *pf);                /* UINT32_MAX: leave alone */
+bool plan_is_making_vfs(const struct plan *p, const char *pf); /* the number changes by this plan */
 /* Are VFs to be made that get no driver before this service binds them? */
 bool plan_makes_unbound_vfs(const struct node *n, const struct device *pf);
 /*
@@ -259,7 +258,8 @@ int plan_outputs(const struct config *c, const struct node *n, const struct memo
  *
  * Return: 0, or -ENOMEM.
  */
-int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs, struct plan *ret);
+int plan_revert(const struct node *n, const struct memory *memory, const struct attempts *tried,
+		bool with_vfs, struct plan *ret);
 
 /* Adds the steps back of metrics and sysctls of one netdev. Return: 0 or -ENOMEM. */
 int plan_revert_netdev(const struct node *n, const struct memory *memory, struct plan *p,

@@ -38,13 +38,13 @@ static struct action *add_change(struct plan *p, enum class class, enum reason r
 	return a;
 }
 
-bool plan_is_making_vfs(const struct memory *memory, const struct plan *p, const char *pf)
+bool plan_is_making_vfs(const struct plan *p, const char *pf)
 {
 	const struct action *a = NULL;
 
 	while ((a = plan_next(p, pf, a)))
 		if (a->verb == VERB_SET_NUM_VFS && a->class == CLASS_CHANGE &&
-		    !attempts_find_number(memory->tried, VERB_SET_NUM_VFS, pf, a->number.to.n))
+		    !attempts_find_number(p->tried, VERB_SET_NUM_VFS, pf, a->number.to.n))
 			return true;
 	return false;
 }
@@ -83,8 +83,7 @@ static int add_autoprobe_off(struct plan *p, const struct pci *pf)
 	return 0;
 }
 
-static int add_changes(const struct node *n, const struct memory *memory, struct plan *p,
-		       const struct device *d, uint32_t want)
+static int add_changes(const struct node *n, struct plan *p, const struct device *d, uint32_t want)
 {
 	const struct rdma_part *part = rdma_part_of(d->pci->driver);
 	const struct pci *pf = d->pci;
@@ -92,14 +91,14 @@ static int add_changes(const struct node *n, const struct memory *memory, struct
 
 	/* A number that was tried and is not there has failed. Fewer VFs than asked for are better
 	 * than none: they are not removed for another try. */
-	if (attempts_find_number(memory->tried, VERB_SET_NUM_VFS, pf->address, want))
+	if (attempts_find_number(p->tried, VERB_SET_NUM_VFS, pf->address, want))
 		return add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, want) ? 0
 										       : -ENOMEM;
 
 	if (pf->num_vfs > 0) {
 		if (!add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, 0))
 			return -ENOMEM;
-		if (attempts_find_number(memory->tried, VERB_SET_NUM_VFS, pf->address, 0))
+		if (attempts_find_number(p->tried, VERB_SET_NUM_VFS, pf->address, 0))
 			return 0;
 	}
 	if (want > 0 && is_staged(n, d) && add_autoprobe_off(p, pf) < 0)
@@ -183,12 +182,12 @@ static enum reason judge(const struct node *n, const struct memory *memory, cons
 }
 
 /* A change that was tried without effect has failed, and holds up no other NIC. */
-static bool wants_change(const struct memory *memory, const struct device *d)
+static bool wants_change(const struct plan *p, const struct device *d)
 {
 	const uint32_t want = wish_of(d);
 
 	return !d->is_vf && want != UINT32_MAX && want != d->pci->num_vfs &&
-	       !attempts_find_number(memory->tried, VERB_SET_NUM_VFS, d->pci->address, want);
+	       !attempts_find_number(p->tried, VERB_SET_NUM_VFS, d->pci->address, want);
 }
 
 void plan_put_off(const struct node *n, const struct memory *memory, struct plan *p)
@@ -200,7 +199,7 @@ void plan_put_off(const struct node *n, const struct memory *memory, struct plan
 		const struct device *by = &p->devices[i];
 		bool has_vfs = false;
 
-		if (by->put_off_by || !wants_change(memory, by) ||
+		if (by->put_off_by || !wants_change(p, by) ||
 		    judge(n, memory, p, by, &class, detail, sizeof(detail)) != REASON_VF_IN_USE)
 			continue;
 		for (size_t k = 0; k < p->n_devices; k++)
@@ -230,7 +229,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 	const struct action *running;
 	struct action *a;
 
-	running = attempts_changing_vfs(memory->tried, d->pci->address);
+	running = attempts_changing_vfs(p->tried, d->pci->address);
 	if (running) { /* its end tells how many VFs there are */
 		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, d->pci->address);
 		if (a)
@@ -243,7 +242,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 	if (reason == REASON_NONE && d->put_off_by)
 		reason = judge(n, memory, p, d->put_off_by, &class, detail, sizeof(detail));
 	if (reason == REASON_NONE)
-		return add_changes(n, memory, p, d, want);
+		return add_changes(n, p, d, want);
 	reason = cause_of_reason(n, d->pci, reason, detail, sizeof(detail), &advice);
 	if (reason == REASON_NOT_RECORDED)
 		class = CLASS_WAITING;

@@ -76,9 +76,9 @@ static bool can_get_identity(const struct memory *memory, const struct vf *v)
  * driver goes on to flag it as random: igbvf_reset(). So this is decided before we bring it up, and
  * not again after that.
  */
-static bool was_brought_up(const struct memory *memory, const struct device *d)
+static bool was_brought_up(const struct plan *p, const struct device *d)
 {
-	return attempts_find(memory->tried, VERB_SET_LINK_UP, d->pci->address, "");
+	return attempts_find(p->tried, VERB_SET_LINK_UP, d->pci->address, "");
 }
 
 static int want_mac(const struct node *n, const struct memory *memory, struct plan *p,
@@ -88,8 +88,8 @@ static int want_mac(const struct node *n, const struct memory *memory, struct pl
 	char mac[24];
 
 	if (node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_MAC ||
-	    !identity_is_unset_mac(n, v->device->pci, v->info) ||
-	    was_brought_up(memory, v->device) || !can_get_identity(memory, v))
+	    !identity_is_unset_mac(n, v->device->pci, v->info) || was_brought_up(p, v->device) ||
+	    !can_get_identity(memory, v))
 		return 0;
 
 	identity_mac(n, p, v->seed, v->device->pci, mac, sizeof(mac));
@@ -200,7 +200,7 @@ static int restore_autoprobe(const struct node *n, const struct memory *memory, 
 		struct action *a;
 
 		if (!pf->is_recorded || has_autoprobe_off(pf) || pf->is_busy ||
-		    streq(memory->stuck, pf->address) || plan_is_making_vfs(memory, p, pf->address))
+		    streq(memory->stuck, pf->address) || plan_is_making_vfs(p, pf->address))
 			continue;
 		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
 		if (!a)
@@ -214,24 +214,23 @@ static int restore_autoprobe(const struct node *n, const struct memory *memory, 
 /* --- drivers --- */
 
 /* Does this plan load @module, before anything is bound? */
-static bool is_loading(const struct memory *memory, const struct plan *p, const char *module)
+static bool is_loading(const struct plan *p, const char *module)
 {
 	const struct action *a = NULL;
 
 	while ((a = plan_next(p, module, a)))
 		if (a->verb == VERB_LOAD_MODULE && a->class == CLASS_CHANGE)
-			return !attempts_find(memory->tried, VERB_LOAD_MODULE, module, "");
+			return !attempts_find(p->tried, VERB_LOAD_MODULE, module, "");
 	return false;
 }
 
-static bool is_loaded(const struct memory *memory, const struct plan *p, const struct module *m,
-		      const struct pci *pf)
+static bool is_loaded(const struct plan *p, const struct module *m, const struct pci *pf)
 {
 	if (module_is_in_kernel(m))
 		return true;
 	/* Loading it binds all there is, unless autoprobe is off at that time. */
 	return m && m->state == MODULE_AVAILABLE && !pf->autoprobe && pf->is_switched &&
-	       is_loading(memory, p, m->name);
+	       is_loading(p, m->name);
 }
 
 /*
@@ -246,17 +245,17 @@ static int want_binding(const struct node *n, const struct memory *memory, struc
 
 	/* On a held card only the bind that failed stays in the plan, to be reported. */
 	if (is_held(memory, v->pf) &&
-	    !attempts_find(memory->tried, VERB_BIND_DRIVER, vf->address, vf->module))
+	    !attempts_find(p->tried, VERB_BIND_DRIVER, vf->address, vf->module))
 		return 0;
 	if (vf->driver[0] || !vf->module[0] || has_autoprobe_off(pf) ||
-	    !is_loaded(memory, p, node_module(n, vf->module), pf))
+	    !is_loaded(p, node_module(n, vf->module), pf))
 		return 0;
 	/* The next look finds the IPoIB netdev through which the VF gets its GUIDs first. */
-	if (identity_lacks_ipoib(n, v->pf) && is_loading(memory, p, IPOIB_MODULE))
+	if (identity_lacks_ipoib(n, v->pf) && is_loading(p, IPOIB_MODULE))
 		return 0;
 	/* Without autoprobe no VF can be bound. */
 	if (pf->is_switched && !pf->autoprobe &&
-	    attempts_find_number(memory->tried, VERB_SET_AUTOPROBE, pf->address, 1))
+	    attempts_find_number(p->tried, VERB_SET_AUTOPROBE, pf->address, 1))
 		return 0;
 
 	a = plan_add(p, STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, vf->address);
@@ -266,14 +265,14 @@ static int want_binding(const struct node *n, const struct memory *memory, struc
 	return 0;
 }
 
-static bool gets_identity(const struct memory *memory, const struct plan *p, const struct pci *vf)
+static bool gets_identity(const struct plan *p, const struct pci *vf)
 {
 	const struct action *a = NULL;
 	char to[SHOWN_LEN];
 
 	while ((a = plan_next(p, vf->address, a)))
 		if ((a->verb == VERB_SET_VF_MAC || a->verb == VERB_SET_VF_GUID) &&
-		    !attempts_find(memory->tried, a->verb, a->target, action_to(a, to)))
+		    !attempts_find(p->tried, a->verb, a->target, action_to(a, to)))
 			return true;
 	return false;
 }
@@ -325,7 +324,7 @@ static int want_rebuild(const struct node *n, const struct memory *memory, struc
 {
 	const struct device *d = v->device;
 	const bool is_wanted = v->pf->config->identity == IDENTITY_DERIVED &&
-			       (is_wrong(n, p, v) || gets_identity(memory, p, d->pci)) &&
+			       (is_wrong(n, p, v) || gets_identity(p, d->pci)) &&
 			       can_rebuild(memory, v);
 	struct action *a;
 
@@ -362,8 +361,7 @@ static int for_each_vf(const struct node *n, const struct memory *memory, struct
 		 * a write to the PF goes on nothing is known of its VFs. */
 		if (!pf || pf->pci->is_busy || !d->is_handed_out || d->need ||
 		    pf->config->mode == VF_MODE_EXCLUSIVE ||
-		    plan_is_making_vfs(memory, p, pf->pci->address) ||
-		    vf_precheck_is_container(n, pf->pci))
+		    plan_is_making_vfs(p, pf->pci->address) || vf_precheck_is_container(n, pf->pci))
 			continue;
 		v = (struct vf){ &p->graph, pf, d,
 				 node_vf_info(n, pf->pci->address, d->pci->vf_index), seed };

@@ -210,7 +210,7 @@ static void read_failures(bool is_retry)
 	memory_done(&before);
 	before = (struct memory){};
 	COPY(n.boot_id, sim.boot_id);
-	if (!is_retry && observe_memory(&sim.os.fs, &n, &before) < 0)
+	if (!is_retry && observe_memory(&sim.os.fs, NULL, &n, &before) < 0)
 		sim_fail("memory cannot be read");
 	if (!streq(before.last_hash, service.config.hash))
 		before.n_attempts = 0;
@@ -290,7 +290,7 @@ static void check_failures(bool is_quiet)
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		is_any |= sim.funcs[i].is_replaced;
 	COPY(n.boot_id, sim.boot_id);
-	if (is_any && is_quiet && observe_memory(&sim.os.fs, &n, &memory) < 0)
+	if (is_any && is_quiet && observe_memory(&sim.os.fs, NULL, &n, &memory) < 0)
 		sim_fail("memory cannot be read");
 	for (size_t i = 0; i < memory.n_attempts; i++) {
 		const struct attempt *f = &memory.attempts[i];

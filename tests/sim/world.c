@@ -30,13 +30,14 @@ static int64_t tell_sec(void *userdata _unused_)
 	return time(NULL);
 }
 
-static int look_at_files(const struct config *c, struct node *n, struct memory *memory)
+static int look_at_files(const struct config *c, const struct attempts *tried, struct node *n,
+			 struct memory *memory)
 {
 	const struct fs *fs = &sim.os.fs;
 	size_t size;
 	int r;
 
-	r = observe_memory(fs, n, memory);
+	r = observe_memory(fs, tried, n, memory);
 	if (r >= 0)
 		r = observe_vfs(&sim.os, n, memory);
 	if (r >= 0)
@@ -104,10 +105,10 @@ int __wrap_plan_ask(const struct node *n, struct plan *p)
 	return __real_plan_ask(n, p);
 }
 
-static int look(void *userdata _unused_, const struct config *c, struct attempts *tried,
+static int look(void *userdata _unused_, const struct config *c, const struct attempts *tried,
 		struct node *ret, struct memory *ret_memory)
 {
-	_cleanup_(memory_done) struct memory memory = { .tried = tried };
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	int r;
 
@@ -122,7 +123,7 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 	if (r >= 0 && sim.os.link_log)
 		r = link_log_give(sim.os.link_log, &n);
 	if (r >= 0)
-		r = look_at_files(c, &n, &memory);
+		r = look_at_files(c, tried, &n, &memory);
 	smc_show(&n);
 	namespaces_show(&n);
 	driver_show(&n);
@@ -135,7 +136,7 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 	for (size_t i = 0; i < n.n_ibdevs; i++)
 		rdma_recall(&n, &memory, &n.ibdevs[i]);
 	node_forget_replaced(&n, &memory);
-	observe_writer(&sim.os.fs, &n, &memory);
+	observe_writer(&sim.os.fs, &n, tried, &memory);
 	note_usable();
 	links_look();
 	note_failures(tried);
