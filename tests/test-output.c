@@ -861,7 +861,6 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	assert_int_equal(next.last_state, NODE_READY);
 	assert_string_equal(next.last_hash, "00112233445566ff");
 	assert_string_equal(next.stuck, "0000:41:00.0");
-	assert_true(next.was_wait_over);
 	assert_int_equal(next.n_attempts, 1);
 	assert_memory_equal(&next.attempts[0], &repeat, sizeof(repeat));
 }
@@ -957,7 +956,6 @@ static void a_state_is_degraded_and_keeps_what_it_remembers(_unused_ void **stat
 	assert_int_equal(take_texts(text, memory, BOOT, &before), 0);
 	assert_int_equal(take_texts(once, memory, BOOT, &after), 0);
 	assert_int_equal(after.last_state, NODE_DEGRADED);
-	assert_true(after.was_wait_over);
 	assert_true(after.n_devices > 0);
 	assert_int_equal(after.n_devices, before.n_devices);
 	assert_memory_equal(after.devices, before.devices,
@@ -1069,10 +1067,10 @@ static void wait_is_over_for_ready_and_degraded(_unused_ void **state)
 		_cleanup_(memory_done) struct memory next = {};
 
 		make_machine(&m);
-		m.memory.was_wait_over = cases[i].before;
+		m.memory.last_state = cases[i].before ? NODE_READY : NODE_STARTING;
 		m.plan.state = cases[i].state;
 		assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
-		assert_int_equal(next.was_wait_over, cases[i].after);
+		assert_int_equal(next.last_state != NODE_STARTING, cases[i].after);
 	}
 }
 
@@ -1118,7 +1116,7 @@ static void memory_of_another_boot_or_malformed_is_not_taken(_unused_ void **sta
 				 cases[i].result);
 		assert_int_equal(memory.n_devices, cases[i].n);
 		assert_int_equal(memory.n_attempts, cases[i].n_attempts);
-		assert_int_equal(memory.was_wait_over,
+		assert_int_equal(memory.last_state == NODE_READY,
 				 cases[i].result == 0 && strstr(cases[i].state, BOOT));
 	}
 }
@@ -1152,7 +1150,7 @@ static void a_malformed_entry_is_forgotten_and_nothing_else(_unused_ void **stat
 		assert_int_equal(take_texts(HEAD(BOOT), text, BOOT, &memory), 0);
 		assert_int_equal(memory.n_devices, 1);
 		assert_string_equal(memory.devices[0].ibdev, "mlx5_0");
-		assert_true(memory.was_wait_over);
+		assert_int_equal(memory.last_state, NODE_READY);
 	}
 	for (size_t i = 0; i < ELEMENTSOF(memories); i++) {
 		_cleanup_(memory_done) struct memory memory = {};

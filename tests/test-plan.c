@@ -1398,7 +1398,7 @@ static void what_udev_has_not_named_is_not_brought_up(_unused_ void **state)
 		COPY(s.node.kernel, rows[i].kernel);
 		netdev_of(&s, FIRST)->is_up = false;
 		netdev_of(&s, FIRST)->is_unnamed = rows[i].is_unnamed;
-		s.memory.was_wait_over = rows[i].waited;
+		s.memory.last_state = rows[i].waited ? NODE_DEGRADED : NODE_STARTING;
 		COPY(s.memory.last_hash, rows[i].waited ? rows[i].waited : "");
 		add_netdev(&s, 90, "eth9", "");
 		add_default_route(&s, 90);
@@ -2877,7 +2877,7 @@ static void the_state_follows_from_the_devices_and_the_time(_unused_ void **stat
 		s.is_wait_over = true;
 		assert_state(&s, rows[i].name, rows[i].after);
 		s.is_wait_over = false;
-		s.memory.was_wait_over = true; /* in an earlier pass of this boot */
+		s.memory.last_state = NODE_READY; /* in an earlier pass of this boot */
 		assert_state(&s, rows[i].name, rows[i].after);
 	}
 }

@@ -116,7 +116,7 @@ static const struct field pass_rows[] = {
 	       .flags = FIELD_FORGET | FIELD_SPARSE),
 	NUMBER(struct memory, "net_usec", net_usec, .max = INT64_MAX,
 	       .flags = FIELD_FORGET | FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct memory, "held", is_held, .flags = FIELD_FORGET | FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct memory, "held", was_held, .flags = FIELD_FORGET | FIELD_SPARSE),
 	FIELD(FIELD_NAME, struct memory, "plugin_path", last_plugin_path,
 	      .flags = FIELD_FORGET | FIELD_SPARSE),
 	LIST(FIELD_LIST, struct memory, "attempts", attempts, attempt_fields, .max = MAX_ENTRIES,
@@ -163,7 +163,6 @@ void memory_take(struct memory *m, const char *boot_id, const struct state_head 
 		m->n_attempts = 0;
 	COPY(m->last_hash, head->config_hash);
 	m->last_state = head->state;
-	m->was_wait_over = head->state != NODE_STARTING && !m->is_held;
 	m->n_devices = drop_duplicates(m->devices, m->n_devices);
 	/* The path is ours, but may have been planted: only one below /run is taken. */
 	if (!is_own_path(m->last_plugin_path))

@@ -13,7 +13,7 @@
 
 /*
  * The members that a pass leaves for the next one of this boot: boot_id, last_hash, devices, stuck,
- * stuck_pid, devlink_pid, last_plugin_path, is_held, attempts. A malformed entry is forgotten, the
+ * stuck_pid, devlink_pid, last_plugin_path, was_held, attempts. A malformed entry is forgotten, the
  * others are kept: what it noted is tried or done again, which does no harm.
  */
 extern const struct fields pass_memory_fields;
@@ -28,9 +28,8 @@ extern const struct fields state_head_fields;
 
 /*
  * Makes what was read by that table fit for use: forgets it when it is of another boot than
- * @boot_id, and attempts when they are of another configuration than @head, from which last_state,
- * last_hash and was_wait_over are taken when that is of this boot. "revert" ends no wait: the state
- * that it left says nothing of what is still to come.
+ * @boot_id, and attempts when they are of another configuration than @head, from which last_state
+ * and last_hash are taken when that is of this boot.
  */
 void memory_take(struct memory *m, const char *boot_id, const struct state_head *head);
 

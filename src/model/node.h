@@ -359,10 +359,11 @@ struct log_line {
 struct attempts;
 struct boot;
 
-/* Changes made and facts seen before: in this boot and over boots. */
+/*
+ * Changes made and facts seen before, in this boot and over boots, as its files have them:
+ * model/memory.h. state.json has last_state and last_hash.
+ */
 struct memory {
-	struct last_change last_change; /* of this pass or of one before */
-	bool is_held; /* "revert" was run: nothing is changed until the next start or reload */
 	struct ledger_entry *ledger; /* owned, in the order in which they came */
 	size_t n_ledger;
 	struct boot *boots; /* owned; the oldest first, boots.h */
@@ -375,7 +376,7 @@ struct memory {
 	enum node_state last_state;
 	char last_hash[17];              /* the configuration of that state */
 	char last_plugin_path[PATH_LEN]; /* where it had the plugin's file */
-	bool was_wait_over; /* a pass before, with that configuration, ended the wait */
+	bool was_held;                   /* by "revert", as of node.is_held */
 	uint64_t net_hash,
 		net_usec; /* of addresses and routes, and when they changed: needs-rules.h */
 	struct attempt *attempts; /* owned; of that configuration */
@@ -511,6 +512,7 @@ struct node {
 	/* A copy of files, and no capture: what it does not have is not known. */
 	bool is_copy;
 	bool lacks_net;  /* addresses, routes and rules were not recorded: what is here is a part */
+	bool is_held;    /* "revert" was run: nothing is changed until the next start or reload */
 	bool is_by_hand; /* an administrator wants it now, also what failed in earlier boots */
 
 	/* The kernel's log about the function that "explain" is asked about. */

@@ -48,8 +48,8 @@ static int make_cdi(const struct node *n, const struct plan *p, struct plan_outp
 	return o->is_kept ? 0 : cdi_text(n, p, &o->text);
 }
 
-static int make(const struct config *c, const struct node *n, const struct memory *memory,
-		const struct plan *p, enum output i, struct plan_output *o)
+static int make(const struct config *c, const struct node *n, const struct plan *p, enum output i,
+		struct plan_output *o)
 {
 	switch (i) {
 	case OUTPUT_NFD:
@@ -59,12 +59,11 @@ static int make(const struct config *c, const struct node *n, const struct memor
 	case OUTPUT_CDI:
 		return make_cdi(n, p, o);
 	default:
-		return metrics_text(c, n, memory, p, &o->text);
+		return metrics_text(c, n, p, &o->text);
 	}
 }
 
-int output_files(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p)
+int output_files(const struct config *c, const struct node *n, struct plan *p)
 {
 	int r = 0;
 
@@ -76,7 +75,7 @@ int output_files(const struct config *c, const struct node *n, const struct memo
 		o->path = c->output.paths[i];
 		o->is_kept = n->outputs[i].text && plan_has_lost_devices(p);
 		if (!o->is_kept)
-			r = make(c, n, memory, p, i, o);
+			r = make(c, n, p, i, o);
 	}
 	return r;
 }

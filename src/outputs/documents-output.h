@@ -10,7 +10,7 @@
 
 /**
  * output_files() - fill plan.outputs
- * @n:   with node.outputs; @memory: with memory.last_change
+ * @n:   with node.outputs
  * @p:   a finished plan: the files tell of its devices and its state
  *
  * A file that exists stays while the loss of a device is not confirmed yet. The NCCL file exists on
@@ -20,8 +20,7 @@
  *
  * Return: 0 or -ENOMEM.
  */
-int output_files(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p);
+int output_files(const struct config *c, const struct node *n, struct plan *p);
 
 /*
  * The file for container runtimes, by the specification of the Container Device Interface: YAML,
@@ -53,9 +52,8 @@ int cdi_text(const struct node *n, const struct plan *p, char **ret);
 int nfd_text(const struct config *c, const struct node *n, const struct plan *p, const char *old,
 	     char **ret);
 
-/* The whole file, with memory.last_change when there is one. Return: 0 or -ENOMEM. */
-int metrics_text(const struct config *c, const struct node *n, const struct memory *memory,
-		 const struct plan *p, char **ret);
+/* The whole file, with the last change when one is known. Return: 0 or -ENOMEM. */
+int metrics_text(const struct config *c, const struct node *n, const struct plan *p, char **ret);
 
 /* The last change that a file of ours tells of. Return: 0, or -ENODATA when it tells of none. */
 int metrics_read_change(const char *text, struct last_change *ret);

@@ -263,9 +263,10 @@ static void put_change(FILE *f, const struct last_change *change)
 	fprintf(f, STEPS " %" PRIu32 "\n", change->steps);
 }
 
-int metrics_text(const struct config *c, const struct node *n, const struct memory *memory,
-		 const struct plan *p, char **ret)
+int metrics_text(const struct config *c, const struct node *n, const struct plan *p, char **ret)
 {
+	struct last_change change = p->tried ? p->tried->change : (struct last_change){};
+	const char *present = n->outputs[OUTPUT_METRICS].text;
 	_cleanup_(stream_done) struct stream out = {};
 
 	if (stream_open(&out) < 0)
@@ -283,7 +284,9 @@ int metrics_text(const struct config *c, const struct node *n, const struct memo
 	put_vfs(out.f, p, NAME "virtual_functions_present", "VFs that each NIC has.", false);
 	put_health(out.f, p);
 	put_links(out.f, p);
-	put_change(out.f, &memory->last_change);
+	if (change.steps == 0 && present) /* this pass has changed nothing so far */
+		metrics_read_change(present, &change);
+	put_change(out.f, &change);
 	return stream_take(&out, ret);
 }
 

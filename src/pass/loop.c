@@ -32,17 +32,11 @@ int loop_add_config_changed(const struct config *c, const struct memory *memory,
 }
 
 /* The files of [Output] tell of a plan that is made, so they come after it. */
-static int add_outputs(const struct config *c, struct node *n, struct memory *memory,
+static int add_outputs(const struct config *c, const struct node *n, const struct memory *memory,
 		       struct plan *p)
 {
-	const char *metrics = n->outputs[OUTPUT_METRICS].text;
-	int r;
+	int r = output_files(c, n, p);
 
-	if (p->tried->change.steps > 0)
-		memory->last_change = p->tried->change;
-	else if (metrics && metrics_read_change(metrics, &memory->last_change) < 0)
-		memory->last_change = (struct last_change){}; /* nothing was changed yet */
-	r = output_files(c, n, memory, p);
 	return r < 0 ? r : plan_outputs(c, n, memory, p);
 }
 
@@ -149,7 +143,7 @@ static int make_plan(const struct progress *pr, const struct node *n, const stru
 }
 
 /* A plan that asks for facts is made again with them. Each is asked for once in a look. */
-static int ask_and_plan(const struct progress *pr, struct node *n, struct memory *memory,
+static int ask_and_plan(const struct progress *pr, struct node *n, const struct memory *memory,
 			struct plan *p)
 {
 	int r;
@@ -471,7 +465,7 @@ static int look_again(struct progress *pr, bool is_first, struct inspection *in)
 		r = boot_notes_open(&in->node, &in->memory, &pr->notes);
 	if (r < 0)
 		return r;
-	if (!pass->is_service || !in->memory.is_held)
+	if (!pass->is_service || !in->node.is_held)
 		return 0;
 	in->plan.state = NODE_DEGRADED; /* nothing that is missing will be made */
 	return plan_add_hint(&in->plan, REASON_HELD, "", NULL);
@@ -561,7 +555,7 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	ap->grace_usec = now(w) - begun_usec;
 	ap->is_stale = false;
 	if (plan_has_open_changes(&in.plan) && round < MAX_ROUNDS + in.node.n_pcis &&
-	    !(pass->is_service && in.memory.is_held)) {
+	    !(pass->is_service && in.node.is_held)) {
 		/* The state of an old configuration must not be taken for this one's. */
 		if (!pass->make_plan && !streq(in.memory.last_hash, pass->config->hash))
 			r = write_state(&w->os->fs, pass->config, &in.node, &in.memory, &in.plan);

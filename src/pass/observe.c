@@ -148,7 +148,7 @@ int observe_memory(const struct fs *fs, const struct attempts *tried, struct nod
 	int r;
 
 	r = recall(fs, n, memory);
-	memory->is_held = fs_exists(fs, HOLD_PATH) != 0; /* also when that is not known */
+	n->is_held = fs_exists(fs, HOLD_PATH) != 0; /* also when that is not known */
 	find_stuck(fs, tried, memory);
 	return r < 0 ? r : observe_boots(fs, n, memory);
 }

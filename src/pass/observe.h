@@ -16,9 +16,8 @@ int observe_node(struct os *d, const struct attempts *tried, struct node *ret,
 		 struct memory *ret_memory);
 
 /*
- * Fills @memory: records of earlier passes, the state that was reported last, whether "revert"
- * holds the service; and, from @tried, what is stuck. Needs node.boot_id. Part of
- * observe_node(). Return: 0 or -errno.
+ * Fills @memory: records of earlier passes, the state that was reported last; and, from @tried,
+ * what is stuck. Needs node.boot_id. Part of observe_node(). Return: 0 or -errno.
  */
 int observe_memory(const struct fs *fs, const struct attempts *tried, struct node *n,
 		   struct memory *memory);

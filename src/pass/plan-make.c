@@ -20,12 +20,12 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 		plan_gids,           plan_smc,         plan_late,
 		plan_boots,          plan_kubelet,
 	};
-	/* A new configuration has its own time to wait. */
-	_cleanup_(plan_done) struct plan p = {
-		.tried = tried,
-		.is_wait_over =
-			is_wait_over || (memory->was_wait_over && streq(memory->last_hash, c->hash))
-	};
+	/* A new configuration has its own time to wait. "revert" ends none: the state that it left
+	 * says nothing of what is still to come. */
+	const bool was_wait_over = memory->last_state != NODE_STARTING && !memory->was_held &&
+				   streq(memory->last_hash, c->hash);
+	_cleanup_(plan_done) struct plan p = { .tried = tried,
+					       .is_wait_over = is_wait_over || was_wait_over };
 	int r;
 
 	for (size_t i = 0; i < ELEMENTSOF(steps); i++) {

@@ -206,7 +206,7 @@ int output_memory(const struct config *c, const struct node *n, const struct mem
 	COPY(to.stuck, memory->stuck);
 	to.stuck_pid = *memory->stuck ? memory->stuck_pid : 0;
 	to.devlink_pid = memory->devlink_pid;
-	to.is_held = memory->is_held;
+	to.was_held = n->is_held;
 	to.net_hash = p->net_hash;
 	to.net_usec = p->net_usec;
 	COPY(to.last_plugin_path, *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file);

@@ -202,8 +202,7 @@ static void explain_all(const struct config *c, const struct node *n, const stru
 	free(text);
 }
 
-static void list_all(const struct config *c, const struct node *n, const struct memory *memory,
-		     struct plan *p)
+static void list_all(const struct config *c, const struct node *n, struct plan *p)
 {
 	struct nccl nccl = {};
 	char *text = NULL;
@@ -216,7 +215,7 @@ static void list_all(const struct config *c, const struct node *n, const struct 
 	require(nfd_text(c, n, p, NULL, &text) == 0);
 	require_plain(text);
 	free(text);
-	require(metrics_text(c, n, memory, p, &text) == 0);
+	require(metrics_text(c, n, p, &text) == 0);
 	require_plain(text);
 	free(text);
 	if (p->plugin)
@@ -252,7 +251,7 @@ static char *look(const char *root)
 	require(output_tree(state, TREE_ALL, &(struct screen){ .width = 100 }, &tree) == 0);
 	require_plain(tree);
 	free(tree);
-	list_all(&c, &in.node, &in.memory, &in.plan);
+	list_all(&c, &in.node, &in.plan);
 	explain_all(&c, &in.node, &in.memory, &in.plan);
 	return state;
 }
