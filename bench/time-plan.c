@@ -10,7 +10,6 @@
 #include "../src/model/vf-facts.h"
 #include "../src/pass/loop.h"
 #include "../src/pass/plan-make.h"
-#include "../src/plugin/plugin-output.h"
 
 #include <time.h>
 
@@ -37,14 +36,8 @@ __attribute__((noinline)) static int plan_node(const struct config *c, struct no
 					       const struct attempts *tried)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	int r;
 
-	r = plan_make(c, n, memory, tried, false, &p);
-	if (r >= 0)
-		r = output_plugin_all(c, n, &p);
-	if (r >= 0)
-		r = plan_finish(c, n, memory, &p);
-	return r;
+	return plan_make(c, n, memory, tried, false, &p);
 }
 
 __attribute__((noinline)) static int plan_half(const struct config *c, struct node *n,

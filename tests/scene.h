@@ -9,13 +9,6 @@
 #include "../src/model/route-find.h"
 #include "../src/pass/plan-make.h"
 
-/* For make_whole_plan(), where no plugin is asked for. */
-static inline int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
-			      _unused_ struct plan *p)
-{
-	return 0;
-}
-
 static inline struct attempts attempts_of(const struct plan *p)
 {
 	return p ? (struct attempts){ .actions = p->actions, .n_actions = p->n_actions }
@@ -44,12 +37,9 @@ static inline size_t scene_destinations(const struct node *n, struct destination
 	return count;
 }
 
-/* As loop.c makes it, with other documents. */
+/* As loop.c makes it, but for hints about health and the files of [Output]. */
 static inline int make_whole_plan(const struct config *c, struct node *n, struct memory *memory,
-				  const struct attempts *tried, bool is_wait_over,
-				  int (*documents)(const struct config *c, const struct node *n,
-						   struct plan *p),
-				  struct plan *ret)
+				  const struct attempts *tried, bool is_wait_over, struct plan *ret)
 {
 	struct destination destinations[2];
 	int r;
@@ -57,10 +47,6 @@ static inline int make_whole_plan(const struct config *c, struct node *n, struct
 	n->destinations = destinations;
 	n->n_destinations = scene_destinations(n, destinations);
 	r = plan_make(c, n, memory, tried, is_wait_over, ret);
-	if (r >= 0)
-		r = documents(c, n, ret);
-	if (r >= 0)
-		r = plan_finish(c, n, memory, ret);
 	ret->tried = NULL; /* it may end before the plan */
 	n->destinations = NULL;
 	n->n_destinations = 0;

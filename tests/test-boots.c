@@ -187,8 +187,7 @@ static void print_plan(struct scene *s, char *ret, size_t size)
 	_cleanup_(plan_done) struct plan p = {};
 	char to[SHOWN_LEN];
 
-	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, &p), 0);
 	*ret = '\0';
 	for (size_t i = 0; i < p.n_actions; i++) {
 		const struct action *a = &p.actions[i];

@@ -195,9 +195,7 @@ static void make_plan(struct scene *s, struct plan *ret)
 {
 	const struct attempts tried = attempts_of(s->tried);
 
-	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, &s->memory, &tried, true, no_document, ret),
-		0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &tried, true, ret), 0);
 }
 
 /* "reload-module erdma compat_mode=N->compat_mode=Y needs-reboot driver-in-use", and "hint CODE".
@@ -1690,9 +1688,8 @@ static void what_is_still_being_built_is_waited_for(_unused_ void **state)
 		set_scene(&s);
 		intree_loaded_and_dkms(&s);
 		s.config.driver.mode = DRIVER_MODE_COMPAT;
-		assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, NULL, is_wait_over,
-						 no_document, &p),
-				 0);
+		assert_int_equal(
+			make_whole_plan(&s.config, &s.node, &s.memory, NULL, is_wait_over, &p), 0);
 		assert_true(p.devices[0].is_usable); /* in the other mode */
 		assert_int_equal(p.state, is_wait_over ? NODE_DEGRADED : NODE_STARTING);
 	}
@@ -1843,13 +1840,6 @@ static void peermem_that_fails_changes_no_state_and_is_tried_for_new_devices(_un
 		    "devices");
 }
 
-static int one_device(_unused_ const struct config *c, _unused_ const struct node *n,
-		      struct plan *p)
-{
-	p->plugin = strdup("one");
-	return p->plugin ? 0 : -ENOMEM;
-}
-
 static void the_plugin_does_not_wait_for_peermem(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -1859,10 +1849,11 @@ static void the_plugin_does_not_wait_for_peermem(_unused_ void **state)
 	set_scene(&s);
 	s.config.driver.peermem = PEERMEM_YES;
 	s.config.plugin.type = PLUGIN_RDMA_SHARED;
+	s.config.plugin.shares = 1000;
+	COPY(s.config.plugin.resource, "rdma/hca");
 	COPY(s.config.plugin.config_file, "/run/rdma-provision/device-plugin/config.json");
 	peermem_there(&s);
-	assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, one_device, &p),
-			 0);
+	assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, &p), 0);
 	describe(&p, text, sizeof(text));
 	assert_string_equal(text, "load-module nvidia_peermem ->for 1 GPUs, 1 RDMA devices\n"
 				  "write-plugin /run/rdma-provision/device-plugin/config.json");

@@ -128,9 +128,7 @@ static void pass(struct scene *s, unsigned sec, char *ret, size_t size)
 	struct memory next = {};
 
 	s->node.now_usec = START + sec * SEC;
-	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, &s->memory, &s->tries, true, no_document, &p),
-		0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &s->tries, true, &p), 0);
 	assert_int_equal(output_memory(&s->config, &s->node, &s->memory, &p, &next), 0);
 	s->again_usec = p.again_usec;
 	ret[0] = '\0';

@@ -497,8 +497,7 @@ static void who_needs_an_address_is_asked_about(_unused_ void **state)
 
 		set_scene(&s);
 		rows[i].spoil(&s);
-		assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, &s.tried, true,
-						 no_document, &p),
+		assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, &s.tried, true, &p),
 				 0);
 		for (size_t k = 0; k < p.n_actions; k++) {
 			const struct action *a = &p.actions[k];

@@ -236,8 +236,10 @@ static void remember(struct scene *s, const char *address, bool was_usable)
 	COPY(m->pci, address);
 }
 
+int __wrap_output_plugin_all(const struct config *c, const struct node *n, struct plan *p);
+
 /* The devices that a plugin would get: "0000:41:00.0 0000:42:00.0 ". */
-static int make_document(const struct config *c, const struct node *n, struct plan *p)
+int __wrap_output_plugin_all(const struct config *c, const struct node *n, struct plan *p)
 {
 	char text[512] = "";
 
@@ -264,14 +266,12 @@ static void make_plan(struct scene *s, struct plan *ret)
 	tried.is_asked = s->is_asked;
 
 	kubelet_decide(&s->config, &found, s->n_numa_nodes, &s->node.kubelet_decision);
-	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &tried, s->is_wait_over,
-					 make_document, ret),
-			 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, &tried, s->is_wait_over, ret), 0);
 	s->node.rules_file = ret->rules && COPY(s->rules, ret->rules) ? s->rules : NULL;
 	plan_done(ret);
-	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &tried, s->is_wait_over,
-					 make_document, ret),
-			 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, &tried, s->is_wait_over, ret), 0);
 }
 
 /* One line for each action: "set-num-vfs TARGET 0->4", and what else than a change it is. */
@@ -1859,9 +1859,7 @@ static void systemd_runs_its_generators_again_before_the_node_is_ready(_unused_ 
 	/* It had no effect, and is no reason to hold anything back. */
 	p.actions[0].is_done = true;
 	tried = (struct attempts){ .actions = p.actions, .n_actions = 1 };
-	assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, &tried, false,
-					 make_document, &again),
-			 0);
+	assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, &tried, false, &again), 0);
 	assert_false(plan_has_open_changes(&again));
 	assert_int_equal(again.state, NODE_READY);
 }

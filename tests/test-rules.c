@@ -62,9 +62,7 @@ static ssize_t find(const struct plan *p, enum verb verb)
 
 static void make_plan(struct scene *s, struct plan *ret)
 {
-	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, &s->memory, NULL, false, no_document, ret),
-		0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, NULL, false, ret), 0);
 }
 
 static void the_rules_name_the_pfs_that_get_vfs_and_no_others(_unused_ void **state)
@@ -219,9 +217,7 @@ static void rules_may_be_written_twice_in_one_pass(_unused_ void **state)
 	s.node.rules_file = first.rules;
 	tried = attempts_of(&first);
 	s.pcis[1].has_sriov = false;
-	assert_int_equal(
-		make_whole_plan(&s.config, &s.node, &s.memory, &tried, false, no_document, &second),
-		0);
+	assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, &tried, false, &second), 0);
 	i = find(&second, VERB_WRITE_RULES);
 	assert_true(i >= 0);
 	assert_false(second.actions[i].is_done);

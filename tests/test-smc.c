@@ -145,8 +145,7 @@ static void assert_plan(struct scene *s, const char *row, const char *expected)
 	char text[1024] = "";
 	size_t n = 0;
 
-	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, &p), 0);
 	for (size_t i = 0; i < p.n_actions; i++) {
 		const struct action *a = &p.actions[i];
 

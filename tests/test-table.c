@@ -195,8 +195,7 @@ static void assert_plan(struct scene *s, const char *row, const char *expected)
 	_cleanup_(plan_done) struct plan p = {};
 	char text[4096];
 
-	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, &p), 0);
 	describe(&p, text, sizeof(text));
 	assert_row(row, text, expected);
 }
@@ -359,8 +358,7 @@ static void carry_out(struct scene *s)
 {
 	_cleanup_(plan_done) struct plan p = {};
 
-	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, &p), 0);
 	for (size_t i = 0; i < p.n_actions; i++) {
 		const struct action *a = &p.actions[i];
 
@@ -467,9 +465,7 @@ static void a_route_is_replaced_where_one_of_ours_is(_unused_ void **state)
 			carry_out(&s);
 			other_gateway(&s);
 		}
-		assert_int_equal(
-			make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, no_document, &p),
-			0);
+		assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, &p), 0);
 		for (size_t i = 0; i < p.n_actions; i++) {
 			if (p.actions[i].verb != VERB_SET_ROUTE)
 				continue;
@@ -536,8 +532,7 @@ static void the_kernel_is_asked_whether_rules_hold(_unused_ void **state)
 	one_with_gateway_behind_another(&s);
 	s.config.route.rules = POLICY_RULES_YES;
 	carry_out(&s);
-	assert_int_equal(
-		make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, no_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, &p), 0);
 	assert_int_equal(p.questions.n_lookups, 2); /* by source, and by netdev */
 	for (size_t i = 0; i < 2; i++) {
 		s.lookups[i] = p.questions.lookups[i];
@@ -763,8 +758,7 @@ static void an_address_of_ours_has_its_rank_from_the_start(_unused_ void **state
 
 	set_scene(&s);
 	static_below_another(&s);
-	assert_int_equal(
-		make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, no_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, &p), 0);
 	assert_int_equal(p.actions[0].address.metric, 1025);
 }
 
@@ -1000,8 +994,7 @@ static bool has_hint(struct scene *s, enum reason reason)
 {
 	_cleanup_(plan_done) struct plan p = {};
 
-	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, &p), 0);
 	for (size_t i = 0; i < p.n_reasons; i++)
 		if (p.reasons[i].reason == reason && streq(p.reasons[i].target, FIRST))
 			return true;
@@ -1095,9 +1088,7 @@ static void a_rule_with_another_condition_is_not_taken_for_ours(_unused_ void **
 		s.rules[0].src_len = ours.src_len;
 		memcpy(s.rules[0].src, ours.src, sizeof(ours.src));
 		COPY(s.rules[0].oif, ours.oif);
-		assert_int_equal(
-			make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, no_document, &p),
-			0);
+		assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, &p), 0);
 		for (size_t k = 0; k < p.n_actions; k++)
 			is_wanted |= p.actions[k].verb == VERB_ADD_RULE;
 		if (!is_wanted)

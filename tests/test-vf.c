@@ -194,13 +194,11 @@ static void make_plan(struct scene *s, struct plan *ret)
 {
 	_cleanup_(plan_done) struct plan first = {};
 
-	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &s->tries, true,
-					 no_document, &first),
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &s->tries, true, &first),
 			 0);
 	assert_true(COPY(s->rules, first.rules ? first.rules : ""));
 	s->node.rules_file = first.rules ? s->rules : NULL;
-	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &s->tries, true,
-					 no_document, ret),
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &s->tries, true, ret),
 			 0);
 }
 

@@ -6,8 +6,6 @@
 #include "../model/memory.h"
 #include "../model/paths.h"
 #include "../os/memory-file.h"
-#include "../outputs/documents-output.h"
-#include "../plugin/plugin-output.h"
 #include "../show/state.h"
 #include "../step/attempts-plan.h"
 #include "../step/steps.h"
@@ -29,15 +27,6 @@ int loop_add_config_changed(const struct config *c, const struct memory *memory,
 	return *memory->last_hash && !c->is_invalid && !streq(memory->last_hash, c->hash)
 		       ? plan_add_hint(p, REASON_CONFIG_CHANGED, "", NULL)
 		       : 0;
-}
-
-/* The files of [Output] tell of a plan that is made, so they come after it. */
-static int add_outputs(const struct config *c, const struct node *n, const struct memory *memory,
-		       struct plan *p)
-{
-	int r = output_files(c, n, p);
-
-	return r < 0 ? r : plan_outputs(c, n, memory, p);
 }
 
 /* A device that was usable before this pass and is not since a look of this pass. */
@@ -129,17 +118,12 @@ static int note_losses(struct progress *pr, const struct node *n, const struct m
 static int make_plan(const struct progress *pr, const struct node *n, const struct memory *memory,
 		     struct plan *p)
 {
-	const struct config *c = pr->pass->config;
-	int r;
+	const struct pass *pass = pr->pass;
 
 	plan_done(p);
-	if (pr->pass->make_plan)
-		return pr->pass->make_plan(pr->pass, n, memory, &pr->tried, p);
-	r = plan_make(c, n, memory, &pr->tried, pr->is_wait_over, p);
-	if (r < 0)
-		return r;
-	r = output_plugin_all(c, n, p);
-	return r < 0 ? r : plan_finish(c, n, memory, p);
+	if (pass->make_plan)
+		return pass->make_plan(pass, n, memory, &pr->tried, p);
+	return plan_make(pass->config, n, memory, &pr->tried, pr->is_wait_over, p);
 }
 
 /* A plan that asks for facts is made again with them. Each is asked for once in a look. */
@@ -157,10 +141,7 @@ static int ask_and_plan(const struct progress *pr, struct node *n, const struct 
 		if (r > 0)
 			r = make_plan(pr, n, memory, p);
 	}
-	if (r < 0 || pr->pass->make_plan)
-		return r;
-	r = plan_health(n, memory, p);
-	return r < 0 ? r : add_outputs(pr->pass->config, n, memory, p);
+	return r < 0 || pr->pass->make_plan ? r : plan_finish(pr->pass->config, n, memory, p);
 }
 
 /* The number stays: it only grows in a boot. */

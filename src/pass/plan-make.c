@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan-make.h"
 
+#include "../outputs/documents-output.h"
+#include "../plugin/plugin-output.h"
 #include "../step/attempts-plan.h"
 #include "../step/steps.h"
 
@@ -26,11 +28,11 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 				   streq(memory->last_hash, c->hash);
 	_cleanup_(plan_done) struct plan p = { .tried = tried,
 					       .is_wait_over = is_wait_over || was_wait_over };
+	size_t first;
 	int r;
 
 	for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
-		const size_t first = p.n_actions;
-
+		first = p.n_actions;
 		r = steps[i](c, n, memory, &p);
 		if (r < 0)
 			return r;
@@ -43,6 +45,21 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 		return r;
 	p.is_whole = p.state == NODE_READY && !plan_has_needed_changes(&p);
 
+	first = p.n_actions;
+	r = output_plugin_all(c, n, &p);
+	if (r >= 0)
+		r = plan_plugin(c, n, memory, &p);
+	if (r < 0)
+		return r;
+	plan_contest(c, n, memory, first, &p);
+	plan_mark_tried(&p);
+
+	/* Ready, or as good as it gets, is what nothing has to be done to. */
+	if (p.state != NODE_STARTING && plan_has_needed_changes(&p))
+		p.state = p.is_wait_over ? NODE_DEGRADED : NODE_STARTING;
+	r = plan_ask(n, &p);
+	if (r < 0)
+		return r;
 	*ret = TAKE_STRUCT(p);
 	return 0;
 }
@@ -50,17 +67,9 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 int plan_finish(const struct config *c, const struct node *n, const struct memory *memory,
 		struct plan *p)
 {
-	const size_t first = p->n_actions;
-	int r;
+	int r = plan_health(n, memory, p);
 
-	r = plan_plugin(c, n, memory, p);
-	if (r < 0)
-		return r;
-	plan_contest(c, n, memory, first, p);
-	plan_mark_tried(p);
-
-	/* Ready, or as good as it gets, is what nothing has to be done to. */
-	if (p->state != NODE_STARTING && plan_has_needed_changes(p))
-		p->state = p->is_wait_over ? NODE_DEGRADED : NODE_STARTING;
-	return plan_ask(n, p);
+	if (r >= 0)
+		r = output_files(c, n, p);
+	return r < 0 ? r : plan_outputs(c, n, memory, p);
 }

@@ -26,12 +26,9 @@
 int plan_make(const struct config *c, const struct node *n, const struct memory *memory,
 	      const struct attempts *tried, bool is_wait_over, struct plan *ret);
 
-/**
- * plan_finish() - add the device plugin's files, and what the plan asks for
- * @p: of plan_make() with the same arguments, and with p->plugin, p->manifest and p->lint as
- *     output_plugin_all() makes them from its devices and its state
- *
- * Return: 0, or -ENOMEM: the caller releases @p.
+/*
+ * Adds hints about health, and the files of [Output], which tell of a plan that asks for nothing
+ * more. @p: of plan_make(), for the same node. Return: 0 or -ENOMEM: the caller releases @p.
  */
 int plan_finish(const struct config *c, const struct node *n, const struct memory *memory,
 		struct plan *p);

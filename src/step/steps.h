@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Steps: the pure functions by which a pass calls each room of the mission: plan-make.c those that
- * append actions, loop.c and "explain" the three at the end.
+ * append actions, loop.c, "revert" and "explain" the others.
  *
  * Return: 0 or -ENOMEM, where nothing else is said.
  */
