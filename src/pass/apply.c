@@ -140,13 +140,9 @@ static bool is_after_pf(const struct node *n, const struct plan *p, size_t i)
 {
 	const char *pf = pf_of(n, &p->actions[i]);
 
-	if (!is_link_of_vf(n, &p->actions[i]))
-		return false;
-	for (size_t k = 0; k < i; k++)
-		if (p->actions[k].step == STEP_LINK && streq(p->actions[k].target, pf) &&
-		    action_is_open(&p->actions[k]))
-			return true;
-	return false;
+	return is_link_of_vf(n, &p->actions[i]) &&
+	       ANY(a, p->actions, i,
+		   a->step == STEP_LINK && streq(a->target, pf) && action_is_open(a));
 }
 
 /*
@@ -181,11 +177,6 @@ static bool goes_beside(const struct action *a)
 	return a->verb == VERB_WRITE_RULES;
 }
 
-static bool may_overtake(const struct action *a)
-{
-	return a->step == STEP_LINK;
-}
-
 /* No PF may be half made while the module or the netns mode is changed. */
 static bool needs_quiet(const struct action *a)
 {
@@ -197,6 +188,28 @@ static bool needs_quiet(const struct action *a)
 
 #define BESIDE "beside" /* the lane of actions for which goes_beside() */
 
+enum lane_state {
+	LANE_FREE,
+	LANE_RUNNING,
+	LANE_OLD,
+	LANE_ENDED,
+	_LANE_N
+};
+
+enum lane_event {
+	LANE_PLAN,  /* there is another plan, or a look for one */
+	LANE_BEGIN, /* of an action */
+	LANE_GOOD,  /* an action ended as a plan that was made while it ran takes for granted */
+	LANE_BAD,   /* it ended otherwise */
+	_LANE_EVENT_N
+};
+
+enum lane_wait {
+	WAIT_NONE,
+	WAIT_LANE, /* for actions before it in the plan */
+	WAIT_LOOK, /* for an action of an earlier plan, and the plan after that */
+};
+
 /* A PF, the links of its VFs, or the node: one action after the other, in a process of its own. */
 struct lane {
 	char name[LANE_LEN];
@@ -205,12 +218,32 @@ struct lane {
 	struct action action;      /* the one that runs */
 	struct action_texts texts; /* of action */
 	size_t i;                  /* the number of the action in its plan */
-	bool is_busy;              /* action runs */
-	bool is_blocked;           /* the next action may not begin now */
-	bool is_left; /* nor under this plan: it waits for an action of an earlier plan */
-	bool is_old;  /* an action of an earlier plan ran when this plan was made */
+	enum lane_state state;
+	enum lane_wait wait; /* of the next action */
 	uint64_t begun_usec, until_usec;
 };
+
+static bool is_busy(const struct lane *l)
+{
+	return l->state == LANE_RUNNING || l->state == LANE_OLD;
+}
+
+static void lane_event(const struct apply *ap, struct lane *l, enum lane_event event)
+{
+	static const enum lane_state next[_LANE_N][_LANE_EVENT_N] = {
+		/* PLAN, BEGIN, GOOD, BAD */
+		[LANE_FREE] = { LANE_FREE, LANE_RUNNING },
+		[LANE_RUNNING] = { LANE_OLD, LANE_RUNNING, LANE_FREE, LANE_FREE },
+		[LANE_OLD] = { LANE_OLD, LANE_OLD, LANE_FREE, LANE_ENDED },
+		[LANE_ENDED] = { LANE_FREE },
+	};
+	const enum lane_state before = l->state;
+
+	l->state = next[before][event];
+	/* The process of a lane has a copy of the plan of its last action. */
+	if (l->state == LANE_FREE && before != LANE_RUNNING)
+		ap->world->finish(ap->world->userdata, &l->child);
+}
 
 static struct lane *find_lane(struct apply *ap, const struct action *a)
 {
@@ -237,10 +270,7 @@ static uint64_t now(const struct apply *ap)
 
 bool apply_is_busy(const struct apply *ap)
 {
-	for (size_t i = 0; i < ap->n_lanes; i++)
-		if (ap->lanes[i].is_busy)
-			return true;
-	return false;
+	return ANY(l, ap->lanes, ap->n_lanes, is_busy(l));
 }
 
 const struct action *apply_oldest(const struct apply *ap)
@@ -250,7 +280,7 @@ const struct action *apply_oldest(const struct apply *ap)
 	for (size_t i = 0; i < ap->n_lanes; i++) {
 		const struct lane *l = &ap->lanes[i];
 
-		if (l->is_busy && (!oldest || l->begun_usec < oldest->begun_usec))
+		if (is_busy(l) && (!oldest || l->begun_usec < oldest->begun_usec))
 			oldest = l;
 	}
 	return oldest ? &oldest->action : NULL;
@@ -264,15 +294,14 @@ const struct action *apply_oldest(const struct apply *ap)
 static const struct lane *find_before(const struct apply *ap, const struct lane *own,
 				      const struct action *a)
 {
-	if (own->is_busy || own->is_old)
+	if (own->state != LANE_FREE)
 		return own;
 	for (size_t i = 0; i < ap->n_lanes && a->verb == VERB_SET_NUM_VFS; i++)
-		if (ap->lanes[i].is_busy && ap->lanes[i].action.verb == VERB_SET_NUM_VFS)
+		if (is_busy(&ap->lanes[i]) && ap->lanes[i].action.verb == VERB_SET_NUM_VFS)
 			return &ap->lanes[i];
 	return NULL;
 }
 
-/* The process of a lane has a copy of the last plan, so an idle one ends here. */
 static void take_plan(struct apply *ap, const struct node *n, const struct memory *memory,
 		      struct plan *p)
 {
@@ -280,11 +309,8 @@ static void take_plan(struct apply *ap, const struct node *n, const struct memor
 	ap->memory = memory;
 	ap->plan = p;
 	ap->planned_usec = now(ap);
-	for (size_t i = 0; i < ap->n_lanes; i++) {
-		ap->lanes[i].is_old = ap->lanes[i].is_busy;
-		if (!ap->lanes[i].is_busy)
-			ap->world->finish(ap->world->userdata, &ap->lanes[i].child);
-	}
+	for (size_t i = 0; i < ap->n_lanes; i++)
+		lane_event(ap, &ap->lanes[i], LANE_PLAN);
 }
 
 static void end_action(struct apply *ap, struct action *a)
@@ -333,29 +359,10 @@ static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 	action_texts_done(&l->texts);
 	l->action = action_copy(&l->texts, a);
 	l->i = i;
-	l->is_busy = true;
+	lane_event(ap, l, LANE_BEGIN);
 	l->begun_usec = now(ap);
 	l->until_usec = l->begun_usec + action_deadline_usec(a);
 	return true;
-}
-
-/* Takes the result of a lane's action, which is there or does not come. */
-static void end_lane(struct apply *ap, struct lane *l)
-{
-	struct action *a = l->is_old ? &l->action : &ap->plan->actions[l->i];
-	const uint32_t pid = (uint32_t)l->child.pid;
-	char error[CHILD_ERROR_LEN] = "";
-
-	a->result =
-		ap->world->end(ap->world->userdata, &l->child, l->until_usec, error, sizeof(error));
-	a->error = action_text(l->is_old ? &l->texts : &ap->plan->texts, error);
-	a->took_usec = now(ap) - l->begun_usec;
-	if (a->result == -ETIMEDOUT)
-		a->pid = pid;
-	l->is_busy = false;
-	end_action(ap, a);
-	/* The next plan knows which PCI functions may still be written to. */
-	ap->is_spoiled |= a->result == -ETIMEDOUT;
 }
 
 /* Did the action end as the next plan, made while it ran, takes for granted? */
@@ -365,20 +372,30 @@ static bool is_good(const struct action *a)
 	       (a->step == STEP_VF || a->step == STEP_LINK);
 }
 
-/*
- * After an action of an earlier plan that ended as this plan takes for granted, its lane goes on
- * with this plan, and so does the next PF whose number of VFs changes. After any other end the lane
- * waits for another look.
- */
-static void join_plan(struct apply *ap, struct lane *l)
+/* Takes the result of a lane's action, which is there or does not come. */
+static void end_lane(struct apply *ap, struct lane *l)
 {
-	const struct action *ended = &l->action;
+	const bool is_old = l->state == LANE_OLD;
+	struct action *a = is_old ? &l->action : &ap->plan->actions[l->i];
+	const uint32_t pid = (uint32_t)l->child.pid;
+	char error[CHILD_ERROR_LEN] = "";
 
-	ap->is_stale |= l->is_old;
-	if (!l->is_old || !is_good(ended))
-		return;
-	l->is_old = false;
-	ap->world->finish(ap->world->userdata, &l->child);
+	a->result =
+		ap->world->end(ap->world->userdata, &l->child, l->until_usec, error, sizeof(error));
+	a->error = action_text(is_old ? &l->texts : &ap->plan->texts, error);
+	a->took_usec = now(ap) - l->begun_usec;
+	if (a->result == -ETIMEDOUT)
+		a->pid = pid;
+	end_action(ap, a);
+	lane_event(ap, l, is_good(a) ? LANE_GOOD : LANE_BAD);
+	/* The next plan knows which PCI functions may still be written to. */
+	ap->is_spoiled |= a->result == -ETIMEDOUT;
+	ap->is_stale |= is_old;
+}
+
+/* Marks an action of an earlier plan as done in this one, which takes for granted how it ended. */
+static void join_plan(struct apply *ap, const struct action *ended)
+{
 	for (size_t i = 0; i < ap->plan->n_actions; i++) {
 		struct action *a = &ap->plan->actions[i];
 
@@ -402,9 +419,9 @@ static int begin_all(struct apply *ap)
 	bool is_first = true, has_beside = false, is_number_due = false;
 
 	for (size_t i = 0; i < ap->n_lanes; i++) {
-		ap->lanes[i].is_blocked = ap->lanes[i].is_left = false;
+		ap->lanes[i].wait = WAIT_NONE;
 		/* An earlier plan's action counts: the file is there, udev has not read it yet. */
-		has_beside |= streq(ap->lanes[i].name, BESIDE) && ap->lanes[i].is_busy;
+		has_beside |= streq(ap->lanes[i].name, BESIDE) && is_busy(&ap->lanes[i]);
 	}
 	for (size_t i = 0; i < p->n_actions && !ap->is_spoiled; i++) {
 		struct action *a = &p->actions[i];
@@ -414,28 +431,29 @@ static int begin_all(struct apply *ap)
 
 		if (a->class != CLASS_CHANGE || a->is_done || is_void(ap->node, p, i))
 			continue;
-		if (has_beside && !may_overtake(a) && !goes_beside(a))
+		if (has_beside && a->step != STEP_LINK && !goes_beside(a))
 			break;
 		l = find_lane(ap, a);
 		if (!l)
 			return -ENOMEM;
 		is_of_node = !l->name[0] || streq(l->name, BESIDE);
 		before = find_before(ap, l, a);
-		l->is_left |= before && before->is_old;
-		l->is_blocked |= before || (is_of_node && !is_first) ||
-				 is_after_pf(ap->node, p, i) ||
-				 (needs_quiet(a) && apply_is_busy(ap)) ||
-				 (is_number_due && a->verb == VERB_SET_NUM_VFS);
-		is_number_due |= l->is_blocked && !l->is_left && a->verb == VERB_SET_NUM_VFS;
-		if (!l->is_blocked && !a->is_running && !begin_action(ap, l, i))
+		if (before && before->state >= LANE_OLD)
+			l->wait = WAIT_LOOK;
+		else if (before || (is_of_node && !is_first) || is_after_pf(ap->node, p, i) ||
+			 (needs_quiet(a) && apply_is_busy(ap)) ||
+			 (is_number_due && a->verb == VERB_SET_NUM_VFS))
+			l->wait = MAX(l->wait, WAIT_LANE);
+		is_number_due |= l->wait == WAIT_LANE && a->verb == VERB_SET_NUM_VFS;
+		if (l->wait == WAIT_NONE && !a->is_running && !begin_action(ap, l, i))
 			continue;
 		if (l->texts.is_short)
 			return -ENOMEM;
-		if (goes_beside(a) && l->is_busy && !l->is_old)
+		if (goes_beside(a) && l->state == LANE_RUNNING)
 			has_beside = true;
 		else if (is_of_node)
 			break;
-		else if (!l->is_left)
+		else if (l->wait != WAIT_LOOK)
 			is_first = false;
 	}
 	return 0;
@@ -445,18 +463,17 @@ static int begin_all(struct apply *ap)
 static struct lane *wait_lane(struct apply *ap, uint64_t until_usec)
 {
 	struct pollfd *fds = ap->fds;
-	bool is_quiet = true; /* the lane BESIDE is ended after those that overtake it */
+	/* The lane BESIDE is ended after those that overtake it. */
+	const bool is_quiet = !ANY(l, ap->lanes, ap->n_lanes,
+				   l->state == LANE_RUNNING && !streq(l->name, BESIDE));
 
-	for (size_t i = 0; i < ap->n_lanes; i++)
-		is_quiet = is_quiet && (!ap->lanes[i].is_busy || ap->lanes[i].is_old ||
-					streq(ap->lanes[i].name, BESIDE));
 	for (;;) {
 		const uint64_t now_usec = now(ap);
 		uint64_t end = until_usec;
 
 		for (size_t i = 0; i < ap->n_lanes; i++) {
 			const struct lane *l = &ap->lanes[i];
-			const bool is_meant = l->is_busy && (is_quiet || !streq(l->name, BESIDE));
+			const bool is_meant = is_busy(l) && (is_quiet || !streq(l->name, BESIDE));
 
 			fds[i] = (struct pollfd){ is_meant ? l->child.fd : -1, POLLIN, 0 };
 			if (is_meant)
@@ -479,10 +496,7 @@ static struct lane *wait_lane(struct apply *ap, uint64_t until_usec)
 /* Does an action of this plan wait for one of an earlier plan to end? */
 static bool is_held(const struct apply *ap)
 {
-	for (size_t i = 0; i < ap->n_lanes; i++)
-		if (ap->lanes[i].is_left && ap->lanes[i].is_busy)
-			return true;
-	return false;
+	return ANY(l, ap->lanes, ap->n_lanes, l->wait == WAIT_LOOK && is_busy(l));
 }
 
 /*
@@ -497,10 +511,9 @@ static uint64_t when_to_look(const struct apply *ap, size_t ended, bool has_boun
 
 	if (ap->n_tried == 0)
 		return now(ap) + ap->grace_usec;
-	if (!l || streq(l->name, BESIDE) || (l->is_busy && !has_bound))
+	if (!l || streq(l->name, BESIDE) || (is_busy(l) && !has_bound))
 		return UINT64_MAX;
-	return now(ap) +
-	       (l->is_busy || (l->is_blocked && !l->is_left) ? PATIENCE_USEC : ap->grace_usec);
+	return now(ap) + (is_busy(l) || l->wait == WAIT_LANE ? PATIENCE_USEC : ap->grace_usec);
 }
 
 int apply_some(struct apply *ap, const struct node *n, const struct memory *memory, struct plan *p)
@@ -515,6 +528,7 @@ int apply_some(struct apply *ap, const struct node *n, const struct memory *memo
 	ap->is_spoiled = ap->is_stale = false;
 	for (;;) {
 		struct lane *l;
+		bool was_old;
 
 		r = begin_all(ap);
 		if (r < 0)
@@ -526,8 +540,10 @@ int apply_some(struct apply *ap, const struct node *n, const struct memory *memo
 		if (!l)
 			return ap->n_tried;
 		has_bound = l->action.verb == VERB_BIND_DRIVER;
+		was_old = l->state == LANE_OLD;
 		end_lane(ap, l);
-		join_plan(ap, l);
+		if (was_old && l->state == LANE_FREE)
+			join_plan(ap, &l->action);
 		ended = (size_t)(l - ap->lanes);
 	}
 }
@@ -538,7 +554,7 @@ void apply_wait(struct apply *ap, const struct node *n, uint64_t until_usec)
 
 	ap->node = n;
 	for (size_t i = 0; i < ap->n_lanes; i++)
-		ap->lanes[i].is_old = true;
+		lane_event(ap, &ap->lanes[i], LANE_PLAN);
 	l = apply_is_busy(ap) ? wait_lane(ap, until_usec) : NULL;
 	if (l)
 		end_lane(ap, l);
@@ -547,7 +563,7 @@ void apply_wait(struct apply *ap, const struct node *n, uint64_t until_usec)
 void apply_done(struct apply *ap)
 {
 	for (size_t i = 0; i < ap->n_lanes; i++) {
-		if (ap->lanes[i].is_busy)
+		if (is_busy(&ap->lanes[i]))
 			ap->world->leave(ap->world->userdata, &ap->lanes[i].child);
 		ap->world->finish(ap->world->userdata, &ap->lanes[i].child);
 		action_texts_done(&ap->lanes[i].texts);

@@ -9,7 +9,15 @@
  *
  * Each PF is a lane, and so is the node. In a lane there is one action at a time, in the order of
  * the plan; PFs do not wait for each other. What is of the node waits for all that is before it in
- * the plan, and all that is after it waits for that.
+ * the plan, and all that is after it waits for that. Plans follow each other while lanes run on:
+ *
+ *   state    what runs in the lane          what ends it
+ *   FREE     nothing                        an action of the plan begins: RUNNING
+ *   RUNNING  an action of the plan          its end: FREE; another plan: OLD
+ *   OLD      an action of an earlier plan   an end as the plan takes for granted: FREE, and the
+ *                                           lane goes on with this plan; any other end: ENDED
+ *   ENDED    nothing; the plan does not     another plan: FREE
+ *            know what that action did
  */
 #pragma once
 
