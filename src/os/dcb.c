@@ -85,12 +85,8 @@ static struct nl_msg *request(const char *netdev, uint8_t command)
 
 static int read_all(struct netlink *nl, const char *netdev, struct answer *ret)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = request(netdev, DCB_CMD_IEEE_GET);
-
-	if (!m)
-		return -ENOMEM;
 	*ret = (struct answer){};
-	return netlink_dump(nl, TAKE(m), on_answer, ret);
+	return netlink_dump(nl, request(netdev, DCB_CMD_IEEE_GET), on_answer, ret);
 }
 
 /* --- as texts --- */

@@ -106,7 +106,7 @@ static int read_health(struct netlink *nl, uint16_t family, struct devlink_funct
 	struct nl_msg *m = netlink_request(family, DEVLINK_CMD_HEALTH_REPORTER_GET,
 					   DEVLINK_GENL_VERSION, NLM_F_DUMP);
 
-	return m ? netlink_list(nl, m, devlink_on_reporter, f, &f->n_reporters) : -ENOMEM;
+	return netlink_list(nl, m, devlink_on_reporter, f, &f->n_reporters);
 }
 
 static int read_eswitch(struct netlink *nl, uint16_t family, struct devlink_functions *f,

@@ -444,9 +444,8 @@ int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n)
 	_cleanup_(addresses_done) struct addresses list = {};
 	const struct ifaddrmsg i = { .ifa_family = AF_UNSPEC };
 	struct nl_msg *m = netlink_make(RTM_GETADDR, NLM_F_DUMP, &i, sizeof(i));
-	int r;
+	int r = netlink_list(nl, m, on_address, &list, &list.n);
 
-	r = m ? netlink_list(nl, m, on_address, &list, &list.n) : -ENOMEM;
 	if (r < 0)
 		return r;
 
@@ -468,23 +467,17 @@ static struct nl_msg *set_link(uint32_t ifindex, unsigned flags, unsigned change
 
 int link_set_up(struct netlink *nl, uint32_t ifindex)
 {
-	struct nl_msg *m = set_link(ifindex, IFF_UP, IFF_UP);
-
-	return m ? netlink_ask(nl, m) : -ENOMEM;
+	return netlink_ask(nl, set_link(ifindex, IFF_UP, IFF_UP));
 }
 
 int link_set_down(struct netlink *nl, uint32_t ifindex)
 {
-	struct nl_msg *m = set_link(ifindex, 0, IFF_UP);
-
-	return m ? netlink_ask(nl, m) : -ENOMEM;
+	return netlink_ask(nl, set_link(ifindex, 0, IFF_UP));
 }
 
 int link_sync(struct netlink *nl, uint32_t ifindex)
 {
-	struct nl_msg *m = set_link(ifindex, 0, 0);
-
-	return m ? netlink_ask(nl, m) : -ENOMEM;
+	return netlink_ask(nl, set_link(ifindex, 0, 0));
 }
 
 int link_set_mtu(struct netlink *nl, uint32_t ifindex, uint32_t mtu)
@@ -616,9 +609,8 @@ int link_set_metric(struct netlink *nl, const struct address *address, uint32_t 
 	_cleanup_(change_done) struct link_change c = { .wanted = address, .metric = metric };
 	const struct ifaddrmsg i = { .ifa_family = address->family };
 	struct nl_msg *m = netlink_make(RTM_GETADDR, NLM_F_DUMP, &i, sizeof(i));
-	int r;
+	int r = netlink_list(nl, m, on_address_to_change, &c, &c.n);
 
-	r = m ? netlink_list(nl, m, on_address_to_change, &c, &c.n) : -ENOMEM;
 	if (r < 0)
 		return r;
 	if (c.n == 0)
@@ -668,9 +660,7 @@ int link_add_address(struct netlink *nl, const struct address *a)
 
 int link_remove_address(struct netlink *nl, const struct address *a)
 {
-	struct nl_msg *m = make_address(RTM_DELADDR, 0, a);
-	int r;
+	int r = netlink_ask(nl, make_address(RTM_DELADDR, 0, a));
 
-	r = m ? netlink_ask(nl, m) : -ENOMEM;
 	return r == -EADDRNOTAVAIL || r == -ENODEV ? 0 : r;
 }

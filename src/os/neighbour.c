@@ -66,7 +66,7 @@ int neighbour_list(struct netlink *nl, struct neighbour **ret, size_t *ret_n)
 	_cleanup_(neighbours_done) struct neighbours list = {};
 	struct ndmsg i = { .ndm_family = AF_INET6 };
 	struct nl_msg *m = netlink_make(RTM_GETNEIGH, NLM_F_DUMP, &i, sizeof(i));
-	int r = m ? netlink_list(nl, m, on_neighbour, &list, &list.n) : -ENOMEM;
+	int r = netlink_list(nl, m, on_neighbour, &list, &list.n);
 
 	if (r < 0 && r != -EAFNOSUPPORT && r != -EOPNOTSUPP) /* a kernel may be without IPv6 */
 		return r;
@@ -110,9 +110,6 @@ int neighbour_probe(struct netlink *nl, const struct neighbour *n)
 
 int neighbour_remove(struct netlink *nl, const struct neighbour *n)
 {
-	struct nl_msg *m = make(RTM_DELNEIGH, 0, n, 0);
-	int r;
-
-	r = m ? netlink_ask(nl, m) : -ENOMEM;
+	int r = netlink_ask(nl, make(RTM_DELNEIGH, 0, n, 0));
 	return r == -ENOENT || r == -ENODEV ? 0 : r;
 }

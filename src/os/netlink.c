@@ -181,7 +181,7 @@ int netlink_list(struct netlink *nl, struct nl_msg *m,
 	_cleanup_(nlmsg_freep) struct nl_msg *owned = m;
 	const uint64_t deadline = now_usec() + RETRY_USEC;
 	const size_t before = *n;
-	int r = dump(nl, owned, on_message, userdata);
+	int r = m ? dump(nl, owned, on_message, userdata) : -ENOMEM;
 
 	/* There is no event that tells when the changes are over. */
 	for (uint64_t pause = PAUSE_USEC; r > 0 && now_usec() + pause < deadline; pause *= 2) {
@@ -198,7 +198,7 @@ int netlink_dump(struct netlink *nl, struct nl_msg *m,
 		 int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata)
 {
 	_cleanup_(nlmsg_freep) struct nl_msg *owned = m;
-	int r = dump(nl, owned, on_message, userdata);
+	int r = m ? dump(nl, owned, on_message, userdata) : -ENOMEM;
 
 	return MIN(r, 0);
 }

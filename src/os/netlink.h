@@ -28,7 +28,10 @@ void netlink_done(struct netlink *nl);
 
 void nlmsg_freep(struct nl_msg **m); /* for _cleanup_ */
 
-/* Sends @m, which is released in every case, and waits for the kernel's answer: 0 or -errno. */
+/*
+ * Sends @m, which is released in every case, and waits for the kernel's answer: 0 or -errno;
+ * -ENOMEM when @m is NULL. Opens the socket.
+ */
 int netlink_ask(struct netlink *nl, struct nl_msg *m);
 
 /*

@@ -37,10 +37,8 @@ static struct nl_msg *make_request(int type, int fd)
 
 static int get_id(struct netlink *nl, int fd, int32_t *ret)
 {
-	struct nl_msg *m = make_request(RTM_GETNSID, fd);
-
 	*ret = NO_ID;
-	return m ? netlink_dump(nl, m, on_id, ret) : -ENOMEM;
+	return netlink_dump(nl, make_request(RTM_GETNSID, fd), on_id, ret);
 }
 
 static int give_id(struct netlink *nl, int fd)

@@ -149,7 +149,7 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 {
 	_cleanup_(ibdevs_done) struct ibdevs list = {};
 	struct nl_msg *m = request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
-	int r = m ? netlink_list(nl, m, on_ibdev, &list, &list.n) : -ENOMEM;
+	int r = netlink_list(nl, m, on_ibdev, &list, &list.n);
 
 	if (r < 0)
 		return r;
@@ -172,13 +172,9 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 int rdma_read_name(struct netlink *nl, uint32_t index, char *ret, size_t size)
 {
 	_cleanup_(ibdevs_done) struct ibdevs found = {};
-	struct nl_msg *m;
-	int r = netlink_open(nl);
+	struct nl_msg *m = request_of(index, RDMA_NLDEV_CMD_GET, 0);
+	int r = netlink_dump(nl, m, on_ibdev, &found);
 
-	if (r < 0)
-		return r;
-	m = request_of(index, RDMA_NLDEV_CMD_GET, 0);
-	r = m ? netlink_dump(nl, m, on_ibdev, &found) : -ENOMEM;
 	if (r == -EINVAL || (r >= 0 && found.n == 0))
 		return -ENODEV;
 	return r < 0 ? r : copy(ret, size, found.ibdevs[0].name) ? 0 : -EMSGSIZE;
@@ -294,7 +290,7 @@ int rdma_list_holders(struct netlink *nl, uint32_t index, enum rdma_resource wha
 {
 	_cleanup_(holders_done) struct holders list = { .what = what };
 	struct nl_msg *m = request_of(index, resources[what].command, NLM_F_DUMP);
-	int r = m ? netlink_list(nl, m, on_holders, &list, &list.n) : -ENOMEM;
+	int r = netlink_list(nl, m, on_holders, &list, &list.n);
 
 	if (r == -EINVAL)
 		return is_there(nl, index) ? -EOPNOTSUPP : -ENODEV;
@@ -325,7 +321,7 @@ int rdma_get_netns_mode(struct netlink *nl, enum netns_mode *ret)
 {
 	struct nl_msg *m = request(RDMA_NLDEV_CMD_SYS_GET, 0);
 	enum netns_mode mode = NETNS_MODE_KEEP;
-	int r = m ? netlink_dump(nl, m, on_system, &mode) : -ENOMEM;
+	int r = netlink_dump(nl, m, on_system, &mode);
 
 	if (r < 0)
 		return r;

@@ -249,7 +249,7 @@ static int list_nexthops(struct netlink *nl, struct nexthops *ret)
 	const struct nexthop_header header = {};
 	struct nl_msg *m = netlink_make(MESSAGE_GETNEXTHOP, NLM_F_DUMP, &header, sizeof(header));
 
-	return m ? netlink_list(nl, m, on_nexthop, ret, &ret->n) : -ENOMEM;
+	return netlink_list(nl, m, on_nexthop, ret, &ret->n);
 }
 
 /*
@@ -352,22 +352,16 @@ static int find_foreign(struct netlink *nl, const struct route *t)
 
 int route_set(struct netlink *nl, const struct route *t, bool is_replaced)
 {
+	const int how = NLM_F_CREATE | (is_replaced ? NLM_F_REPLACE : NLM_F_EXCL);
+	const uint8_t protocol = t->protocol ? t->protocol : OWN_PROTOCOL;
 	int r = is_replaced ? find_foreign(nl, t) : 0;
-	struct nl_msg *m;
 
-	if (r < 0)
-		return r;
-	m = make(RTM_NEWROUTE, NLM_F_CREATE | (is_replaced ? NLM_F_REPLACE : NLM_F_EXCL),
-		 t->protocol ? t->protocol : OWN_PROTOCOL, t);
-	return m ? netlink_ask(nl, m) : -ENOMEM;
+	return r < 0 ? r : netlink_ask(nl, make(RTM_NEWROUTE, how, protocol, t));
 }
 
 int route_remove(struct netlink *nl, const struct route *t)
 {
-	struct nl_msg *m = make(RTM_DELROUTE, 0, OWN_PROTOCOL, t);
-	int r;
-
-	r = m ? netlink_ask(nl, m) : -ENOMEM;
+	int r = netlink_ask(nl, make(RTM_DELROUTE, 0, OWN_PROTOCOL, t));
 	return r == -ESRCH || r == -ENODEV ? 0 : r;
 }
 

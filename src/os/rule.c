@@ -107,7 +107,7 @@ static int dump(struct netlink *nl, int family, struct rules *list)
 {
 	struct fib_rule_hdr i = { .family = family };
 	struct nl_msg *m = netlink_make(RTM_GETRULE, NLM_F_DUMP, &i, sizeof(i));
-	int r = m ? netlink_list(nl, m, on_rule, list, &list->n) : -ENOMEM;
+	int r = netlink_list(nl, m, on_rule, list, &list->n);
 
 	/* A kernel may be without IPv6, or without rules. */
 	return r == -EAFNOSUPPORT || r == -EOPNOTSUPP ? 0 : r;
@@ -148,18 +148,12 @@ static struct nl_msg *make(int request, int flags, const struct rule *rule)
 
 int rule_add(struct netlink *nl, const struct rule *rule)
 {
-	struct nl_msg *m = make(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, rule);
-	int r;
-
-	r = m ? netlink_ask(nl, m) : -ENOMEM;
+	int r = netlink_ask(nl, make(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, rule));
 	return r == -EEXIST ? 0 : r;
 }
 
 int rule_remove(struct netlink *nl, const struct rule *rule)
 {
-	struct nl_msg *m = make(RTM_DELRULE, 0, rule);
-	int r;
-
-	r = m ? netlink_ask(nl, m) : -ENOMEM;
+	int r = netlink_ask(nl, make(RTM_DELRULE, 0, rule));
 	return r == -ENOENT || r == -ESRCH ? 0 : r;
 }

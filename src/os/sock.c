@@ -91,7 +91,7 @@ int sock_list(struct netlink *nl, struct sock **ret, size_t *ret_n)
 		struct nl_msg *m = netlink_make(SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, &q, sizeof(q));
 
 		l.protocol = tables[i].protocol;
-		r = m ? netlink_list(nl, m, on_sock, &l, &l.n) : -ENOMEM;
+		r = netlink_list(nl, m, on_sock, &l, &l.n);
 	}
 	if (r < 0)
 		return r;
