@@ -211,61 +211,26 @@ int apply_set_autoprobe(struct work *w, const struct action *a)
 /* --- what a VF has through its PF --- */
 
 /* Names and numbers of netdevs are looked up last, by the PCI address of the PF. */
-static int find_vf(struct work *w, const struct action *a, uint32_t *ret_ifindex,
-		   uint32_t *ret_index)
+int apply_set_vf(struct work *w, const struct action *a)
 {
 	const struct pci *vf = node_pci(w->node, a->target);
 	const struct netdev *nd = vf ? node_netdev_of(w->node, vf->physfn) : NULL;
-	int r;
+	struct netlink *nl = &w->os->route;
 
 	if (!nd)
 		return -ENODEV;
-	r = netlink_open(&w->os->route);
-	if (r < 0)
-		return r;
-	*ret_ifindex = nd->ifindex;
-	*ret_index = vf->vf_index;
-	return 0;
-}
-
-int apply_set_vf_mac(struct work *w, const struct action *a)
-{
-	uint32_t ifindex, vf;
-	int r = find_vf(w, a, &ifindex, &vf);
-
-	return r < 0 ? r : vf_set_mac(&w->os->route, ifindex, vf, a->text.to);
-}
-
-int apply_set_vf_guid(struct work *w, const struct action *a)
-{
-	uint32_t ifindex, vf;
-	int r = find_vf(w, a, &ifindex, &vf);
-
-	return r < 0 ? r : vf_set_guids(&w->os->route, ifindex, vf, a->guid.node, a->guid.port);
-}
-
-int apply_set_vf_trust(struct work *w, const struct action *a)
-{
-	uint32_t ifindex, vf;
-	int r = find_vf(w, a, &ifindex, &vf);
-
-	return r < 0 ? r : vf_set_trust(&w->os->route, ifindex, vf, action_is_to(a, 1));
-}
-
-int apply_set_vf_link(struct work *w, const struct action *a)
-{
-	uint32_t ifindex, vf;
-	int r = find_vf(w, a, &ifindex, &vf);
-
-	return r < 0 ? r : vf_set_link_auto(&w->os->route, ifindex, vf);
-}
-
-int apply_set_vf_vlan(struct work *w, const struct action *a)
-{
-	uint32_t ifindex, vf;
-	int r = find_vf(w, a, &ifindex, &vf);
-
-	return r < 0 ? r : vf_set_vlan(&w->os->route, ifindex, vf, (uint32_t)a->number.to.n);
+	switch (a->verb) {
+	case VERB_SET_VF_MAC:
+		return vf_set_mac(nl, nd->ifindex, vf->vf_index, a->text.to);
+	case VERB_SET_VF_GUID:
+		return vf_set_guids(nl, nd->ifindex, vf->vf_index, a->guid.node, a->guid.port);
+	case VERB_SET_VF_TRUST:
+		return vf_set_trust(nl, nd->ifindex, vf->vf_index, action_is_to(a, 1));
+	case VERB_SET_VF_LINK:
+		return vf_set_link_auto(nl, nd->ifindex, vf->vf_index);
+	default:
+		return vf_set_vlan(nl, nd->ifindex, vf->vf_index, (uint32_t)a->number.to.n);
+	}
 }
 
 int apply_rebind_driver(struct work *w, const struct action *a)
