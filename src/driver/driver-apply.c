@@ -276,11 +276,8 @@ int apply_put_options(struct work *w, const struct action *a)
 /* The RDMA subsystem's mode, shared or exclusive: no namespace is made or entered. */
 int apply_set_netns_mode(struct work *w, const struct action *a)
 {
-	int r;
+	const int r = rdma_set_netns_mode(&w->os->rdma, a->mode.to);
 
-	r = netlink_open(&w->os->rdma);
-	if (r >= 0)
-		r = rdma_set_netns_mode(&w->os->rdma, a->mode.to);
 	if (r == -EBUSY)
 		copy(w->error, CHILD_ERROR_LEN,
 		     "another network namespace exists; the mode is set at the next boot");

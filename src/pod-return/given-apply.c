@@ -10,10 +10,8 @@
 static int set_while_down(struct work *w, const struct action *a,
 			  int (*set)(struct netlink *nl, uint32_t ifindex, const char *value))
 {
-	int r = netlink_open(&w->os->route), r_up;
+	int r = set(&w->os->route, a->ifindex, a->text.to), r_up;
 
-	if (r >= 0)
-		r = set(&w->os->route, a->ifindex, a->text.to);
 	if (r != -EBUSY)
 		return r;
 	r = link_set_down(&w->os->route, a->ifindex);
@@ -36,9 +34,6 @@ int apply_set_name(struct work *w, const struct action *a)
 
 int apply_change_altname(struct work *w, const struct action *a)
 {
-	int r = netlink_open(&w->os->route);
-
-	return r < 0 ? r
-		     : link_change_altname(&w->os->route, a->ifindex, a->text.to,
-					   a->verb == VERB_ADD_ALTNAME);
+	return link_change_altname(&w->os->route, a->ifindex, a->text.to,
+				   a->verb == VERB_ADD_ALTNAME);
 }

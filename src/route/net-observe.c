@@ -237,11 +237,8 @@ static int observe_links(struct os *d, struct node *n)
 
 static int observe_live(struct os *d, struct node *n)
 {
-	int r;
+	int r = observe_links(d, n);
 
-	r = netlink_open(&d->route);
-	if (r >= 0)
-		r = observe_links(d, n);
 	if (r >= 0)
 		r = link_list_addresses(&d->route, &n->addresses, &n->n_addresses);
 	if (r >= 0)

@@ -13,19 +13,15 @@
 
 int apply_set_link_up(struct work *w, const struct action *a)
 {
-	int r = netlink_open(&w->os->route);
-
-	return r < 0 ? r : link_set_up(&w->os->route, a->ifindex);
+	return link_set_up(&w->os->route, a->ifindex);
 }
 
 int apply_set_mtu(struct work *w, const struct action *a)
 {
-	int r = netlink_open(&w->os->route);
-
-	return r < 0 ? r : link_set_mtu(&w->os->route, a->ifindex, (uint32_t)a->number.to.n);
+	return link_set_mtu(&w->os->route, a->ifindex, (uint32_t)a->number.to.n);
 }
 
-/* Opens the socket and notes the change in the ledger, before anything is changed. */
+/* Notes the change in the ledger before it is made, unless there is no socket to make it with. */
 static int begin(struct work *w, const struct action *a, const char *from)
 {
 	int r = netlink_open(&w->os->route);
@@ -64,10 +60,8 @@ int apply_add_address(struct work *w, const struct action *a)
 
 int apply_remove_address(struct work *w, const struct action *a)
 {
-	int r = netlink_open(&w->os->route);
+	int r = link_remove_address(&w->os->route, &a->address);
 
-	if (r >= 0)
-		r = link_remove_address(&w->os->route, &a->address);
 	if (r >= 0)
 		r = ledger_forget(w, a, VERB_SET_METRIC);
 	return end(w, a, VERB_ADD_ADDRESS, r);
@@ -83,10 +77,8 @@ int apply_set_route(struct work *w, const struct action *a)
 
 int apply_remove_route(struct work *w, const struct action *a)
 {
-	int r = netlink_open(&w->os->route);
+	int r = route_remove(&w->os->route, &a->route.route);
 
-	if (r >= 0)
-		r = route_remove(&w->os->route, &a->route.route);
 	return a->is_back ? end(w, a, VERB_SET_ROUTE, r) : r;
 }
 
@@ -99,10 +91,8 @@ int apply_add_rule(struct work *w, const struct action *a)
 
 int apply_remove_rule(struct work *w, const struct action *a)
 {
-	int r = netlink_open(&w->os->route);
+	int r = rule_remove(&w->os->route, &a->rule);
 
-	if (r >= 0)
-		r = rule_remove(&w->os->route, &a->rule);
 	return a->is_back ? end(w, a, VERB_ADD_RULE, r) : r;
 }
 
@@ -122,10 +112,8 @@ int apply_probe_neighbour(struct work *w, const struct action *a)
 
 int apply_remove_neighbour(struct work *w, const struct action *a)
 {
-	int r = netlink_open(&w->os->route);
+	int r = neighbour_remove(&w->os->route, &a->neighbour);
 
-	if (r >= 0)
-		r = neighbour_remove(&w->os->route, &a->neighbour);
 	return a->is_back ? end(w, a, VERB_KEEP_NEIGHBOUR, r) : r;
 }
 
@@ -153,8 +141,7 @@ int apply_set_sysctl(struct work *w, const struct action *a)
 
 	if (r >= 0)
 		r = write_netconf(&w->os->fs, a);
-	if (r == -ENOENT && netlink_open(&w->os->route) >= 0 &&
-	    link_sync(&w->os->route, a->ifindex) >= 0) /* it is being renamed */
+	if (r == -ENOENT && link_sync(&w->os->route, a->ifindex) >= 0) /* it is being renamed */
 		r = write_netconf(&w->os->fs, a);
 	return a->is_back ? end(w, a, VERB_SET_SYSCTL, r) : r;
 }
