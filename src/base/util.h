@@ -126,6 +126,7 @@ static inline bool is_zero(const uint8_t bytes[static 16])
 	return memcmp(bytes, zero, sizeof(zero)) == 0;
 }
 
+/* For a pointer, or a struct that begins with the pointer it owns. */
 static inline void freep(void *p)
 {
 	free(*(void **)p);

@@ -387,11 +387,6 @@ struct prefixes {
 	size_t n;
 };
 
-static void prefixes_done(struct prefixes *l)
-{
-	free(l->items);
-}
-
 static int compare_prefix(const void *a, const void *b)
 {
 	const struct prefix *x = a, *y = b;
@@ -489,7 +484,7 @@ int route_find_default(const struct node *n, int family, uint8_t ret[static 16])
 		{ AF_INET, { 203, 0, 113, 1 } },
 		{ AF_INET6, { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } },
 	};
-	_cleanup_(prefixes_done) struct prefixes l = {};
+	_cleanup_(freep) struct prefixes l = {};
 
 	if (collect(n, family, &l) < 0)
 		return -ENOMEM;

@@ -49,11 +49,6 @@ static void links_done(struct link_list *l)
 	free(l->ends);
 }
 
-static void addresses_done(struct addresses *a)
-{
-	free(a->addresses);
-}
-
 /* A name that is too long for an action, and what has no room, is left out. */
 static void read_altnames(struct nlattr *list, char *ret, size_t size)
 {
@@ -441,7 +436,7 @@ static int on_address(struct nlmsghdr *h, void *userdata)
 
 int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n)
 {
-	_cleanup_(addresses_done) struct addresses list = {};
+	_cleanup_(freep) struct addresses list = {};
 	const struct ifaddrmsg i = { .ifa_family = AF_UNSPEC };
 	struct nl_msg *m = netlink_make(RTM_GETADDR, NLM_F_DUMP, &i, sizeof(i));
 	int r = netlink_list(nl, m, on_address, &list, &list.n);

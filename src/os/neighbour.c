@@ -22,11 +22,6 @@ struct neighbours {
 	size_t n;
 };
 
-static void neighbours_done(struct neighbours *l)
-{
-	free(l->neighbours);
-}
-
 static int on_neighbour(struct nlmsghdr *h, void *userdata)
 {
 	static const struct nla_policy policy[ATTR_NDA_FLAGS_EXT + 1] = {
@@ -63,7 +58,7 @@ static int on_neighbour(struct nlmsghdr *h, void *userdata)
 
 int neighbour_list(struct netlink *nl, struct neighbour **ret, size_t *ret_n)
 {
-	_cleanup_(neighbours_done) struct neighbours list = {};
+	_cleanup_(freep) struct neighbours list = {};
 	struct ndmsg i = { .ndm_family = AF_INET6 };
 	struct nl_msg *m = netlink_make(RTM_GETNEIGH, NLM_F_DUMP, &i, sizeof(i));
 	int r = netlink_list(nl, m, on_neighbour, &list, &list.n);

@@ -24,11 +24,6 @@ struct ibdevs {
 	size_t n;
 };
 
-static void ibdevs_done(struct ibdevs *l)
-{
-	free(l->ibdevs);
-}
-
 static struct nl_msg *request(int command, int flags)
 {
 	return nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command), flags);
@@ -147,7 +142,7 @@ static int ask_about(struct netlink *nl, struct ibdev *d, int command, uint32_t 
 
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 {
-	_cleanup_(ibdevs_done) struct ibdevs list = {};
+	_cleanup_(freep) struct ibdevs list = {};
 	struct nl_msg *m = request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
 	int r = netlink_list(nl, m, on_ibdev, &list, &list.n);
 
@@ -171,7 +166,7 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 
 int rdma_read_name(struct netlink *nl, uint32_t index, char *ret, size_t size)
 {
-	_cleanup_(ibdevs_done) struct ibdevs found = {};
+	_cleanup_(freep) struct ibdevs found = {};
 	struct nl_msg *m = request_of(index, RDMA_NLDEV_CMD_GET, 0);
 	int r = netlink_dump(nl, m, on_ibdev, &found);
 
@@ -259,15 +254,10 @@ int rdma_add_holders(struct nlmsghdr *h, enum rdma_resource what, struct rdma_ho
 }
 
 struct holders {
-	enum rdma_resource what;
 	struct rdma_holder *holders; /* owned */
 	size_t n;
+	enum rdma_resource what;
 };
-
-static void holders_done(struct holders *l)
-{
-	free(l->holders);
-}
 
 static int on_holders(struct nlmsghdr *h, void *userdata)
 {
@@ -288,7 +278,7 @@ static bool is_there(struct netlink *nl, uint32_t index)
 int rdma_list_holders(struct netlink *nl, uint32_t index, enum rdma_resource what,
 		      struct rdma_holder **ret, size_t *ret_n)
 {
-	_cleanup_(holders_done) struct holders list = { .what = what };
+	_cleanup_(freep) struct holders list = { .what = what };
 	struct nl_msg *m = request_of(index, resources[what].command, NLM_F_DUMP);
 	int r = netlink_list(nl, m, on_holders, &list, &list.n);
 

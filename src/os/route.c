@@ -28,15 +28,10 @@ struct nexthop_member { /* struct nexthop_grp */
 };
 
 struct routes {
-	int family;           /* asked for */
 	struct route *routes; /* owned */
 	size_t n;
+	int family; /* asked for */
 };
-
-static void routes_done(struct routes *l)
-{
-	free(l->routes);
-}
 
 /* An IPv4 route may have an IPv6 gateway (RTA_VIA): one of another family is none here. */
 static void read_gateway(const struct nlattr *a, int family, uint8_t ret[16])
@@ -168,11 +163,6 @@ struct nexthops {
 	size_t n;
 };
 
-static void nexthops_done(struct nexthops *l)
-{
-	free(l->all);
-}
-
 static int append_members(struct nexthops *list, uint32_t id, const struct nlattr *group)
 {
 	const struct nexthop_member *members = nla_data(group);
@@ -259,8 +249,8 @@ static int list_nexthops(struct netlink *nl, struct nexthops *ret)
  */
 static int look_up_nexthops(struct netlink *nl, struct routes *l)
 {
-	_cleanup_(nexthops_done) struct nexthops hops = {};
-	_cleanup_(routes_done) struct routes all = {};
+	_cleanup_(freep) struct nexthops hops = {};
+	_cleanup_(freep) struct routes all = {};
 	size_t i = 0;
 	int r;
 
@@ -292,7 +282,7 @@ static int look_up_nexthops(struct netlink *nl, struct routes *l)
 
 int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 {
-	_cleanup_(routes_done) struct routes list = {};
+	_cleanup_(freep) struct routes list = {};
 	int r;
 
 	r = dump(nl, AF_INET, RT_TABLE_UNSPEC, &list);
@@ -338,7 +328,7 @@ static struct nl_msg *make(int request, int flags, uint8_t protocol, const struc
  */
 static int find_foreign(struct netlink *nl, const struct route *t)
 {
-	_cleanup_(routes_done) struct routes list = {};
+	_cleanup_(freep) struct routes list = {};
 	int r = dump(nl, t->family, t->table, &list);
 
 	for (size_t i = 0; i < list.n && r >= 0; i++)
@@ -395,7 +385,7 @@ static int ask(struct netlink *nl, const struct lookup *l, unsigned flags, struc
  */
 static int take_hops(struct netlink *nl, struct lookup *l)
 {
-	_cleanup_(routes_done) struct routes list = {};
+	_cleanup_(freep) struct routes list = {};
 	int r = ask(nl, l, RTM_F_FIB_MATCH, &list);
 
 	if (r >= 0)
@@ -414,7 +404,7 @@ static int take_hops(struct netlink *nl, struct lookup *l)
 
 int route_lookup(struct netlink *nl, struct lookup *l, bool with_hops)
 {
-	_cleanup_(routes_done) struct routes list = {};
+	_cleanup_(freep) struct routes list = {};
 	int r = ask(nl, l, 0, &list);
 
 	l->result = r >= 0 && list.n == 0 ? -ENETUNREACH : r;

@@ -16,11 +16,6 @@ struct rules {
 	size_t n;
 };
 
-static void rules_done(struct rules *l)
-{
-	free(l->rules);
-}
-
 #define RULE_FIND_SOURCE 0x10000 /* FIB_RULE_FIND_SADDR */
 
 /* Conditions that struct rule lacks, and all that newer kernels have: no condition is not sent. */
@@ -115,7 +110,7 @@ static int dump(struct netlink *nl, int family, struct rules *list)
 
 int rule_list(struct netlink *nl, struct rule **ret, size_t *ret_n)
 {
-	_cleanup_(rules_done) struct rules list = {};
+	_cleanup_(freep) struct rules list = {};
 	int r;
 
 	r = dump(nl, AF_INET, &list);

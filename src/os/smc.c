@@ -9,11 +9,6 @@
 
 #define ABSENT "n/a" /* stands for a name in the kernel's answers */
 
-static void table_done(struct smc_table *t)
-{
-	free(t->entries);
-}
-
 static bool get_name(const struct nlattr *attr, char *ret, size_t size)
 {
 	const char *name = attr ? nla_get_string(attr) : ABSENT;
@@ -79,7 +74,7 @@ static int make_request(struct netlink *nl, uint8_t command, int flags, const ch
 
 int smc_list(struct netlink *nl, struct pnet **ret, size_t *ret_n)
 {
-	_cleanup_(table_done) struct smc_table t = {};
+	_cleanup_(freep) struct smc_table t = {};
 	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
 	int r;
 

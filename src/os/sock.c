@@ -11,9 +11,9 @@
 #include <netinet/tcp.h>
 
 struct socks {
-	uint8_t protocol;   /* of the table that is read */
 	struct sock *items; /* owned */
 	size_t n;
+	uint8_t protocol; /* of the table that is read */
 };
 
 static const struct {
@@ -26,11 +26,6 @@ static const struct {
 	{ AF_INET6, IPPROTO_TCP, "proc/net/tcp6" },
 	{ AF_INET6, IPPROTO_UDP, "proc/net/udp6" },
 };
-
-static void socks_done(struct socks *l)
-{
-	free(l->items);
-}
 
 /* A socket of IPv6 may have addresses of IPv4: ::ffff:192.0.2.1 */
 static void unmap(struct sock *s)
@@ -79,7 +74,7 @@ static int on_sock(struct nlmsghdr *h, void *userdata)
 
 int sock_list(struct netlink *nl, struct sock **ret, size_t *ret_n)
 {
-	_cleanup_(socks_done) struct socks l = {};
+	_cleanup_(freep) struct socks l = {};
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(tables) && r >= 0; i++) {
@@ -162,7 +157,7 @@ static int read_table(const struct fs *fs, const char *path, int family, struct 
 
 int sock_read(const struct fs *fs, struct sock **ret, size_t *ret_n)
 {
-	_cleanup_(socks_done) struct socks l = {};
+	_cleanup_(freep) struct socks l = {};
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(tables) && r >= 0; i++) {

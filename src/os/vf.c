@@ -14,11 +14,6 @@ struct list {
 	size_t n;
 };
 
-static void list_done(struct list *l)
-{
-	free(l->infos);
-}
-
 static void format_guid(uint64_t guid, char *ret, size_t size)
 {
 	snprintf(ret, size, "%04x:%04x:%04x:%04x", (unsigned)(guid >> 48),
@@ -104,7 +99,7 @@ static int on_link(struct nlmsghdr *h, void *userdata)
 int vf_list(struct netlink *nl, uint32_t ifindex, struct vf_info **ret, size_t *ret_n)
 {
 	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
-	_cleanup_(list_done) struct list list = {};
+	_cleanup_(freep) struct list list = {};
 	struct ifinfomsg i = { .ifi_family = AF_UNSPEC, .ifi_index = (int)ifindex };
 	int r;
 

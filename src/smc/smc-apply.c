@@ -11,17 +11,7 @@
 
 #include <net/if.h>
 
-struct table {
-	struct pnet *entries; /* owned */
-	size_t n;
-};
-
-static void table_done(struct table *t)
-{
-	free(t->entries);
-}
-
-static bool is_right(const struct work *w, const struct pnet_wish *wish, const struct table *t,
+static bool is_right(const struct work *w, const struct pnet_wish *wish, const struct smc_table *t,
 		     bool of_ibdev)
 {
 	return pnet_is_there(w->node, wish, t->entries, t->n, of_ibdev);
@@ -32,7 +22,7 @@ static bool is_right(const struct work *w, const struct pnet_wish *wish, const s
  * back at once. Each is tried, and the first error told.
  */
 static int remove_wrong(struct work *w, const struct pnet_wish *wish, const char *id,
-			const struct table *t)
+			const struct smc_table *t)
 {
 	int r, r_add;
 
@@ -55,7 +45,7 @@ static int remove_wrong(struct work *w, const struct pnet_wish *wish, const char
 
 /* Several wrong ones may have one PNETID: it is done at the first. */
 static bool is_first_wrong(const struct work *w, const struct pnet_wish *wish,
-			   const struct table *t, size_t i)
+			   const struct smc_table *t, size_t i)
 {
 	if (pnet_judge(w->node, wish, &t->entries[i]) != PNET_WRONG)
 		return false;
@@ -66,7 +56,7 @@ static bool is_first_wrong(const struct work *w, const struct pnet_wish *wish,
 	return true;
 }
 
-static int add_missing(struct work *w, const struct pnet_wish *wish, const struct table *t)
+static int add_missing(struct work *w, const struct pnet_wish *wish, const struct smc_table *t)
 {
 	struct pnet netdev = {}, ibdev = { .port = 1 };
 	int r = 0;
@@ -85,7 +75,7 @@ static int add_missing(struct work *w, const struct pnet_wish *wish, const struc
 /* Another program was faster, or the PNETID is one that no table has. */
 static int look_again(struct work *w, const struct pnet_wish *wish)
 {
-	_cleanup_(table_done) struct table t = {};
+	_cleanup_(freep) struct smc_table t = {};
 	int r;
 
 	r = smc_list(&w->os->smc, &t.entries, &t.n);
@@ -124,7 +114,7 @@ static int find_wish(struct work *w, const char *pci, const struct netdev *netde
 
 int apply_set_pnetid(struct work *w, const struct action *a)
 {
-	_cleanup_(table_done) struct table t = {};
+	_cleanup_(freep) struct smc_table t = {};
 	const struct ibdev *ibdev = node_ibdev_of(w->node, a->target);
 	const struct netdev *netdev = node_netdev_of(w->node, a->target);
 	struct pnet_wish wish;
