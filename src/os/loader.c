@@ -23,16 +23,11 @@ static int ask(const struct modules *m, const char *what, const char *name, cons
 	return helper_ask(SOCKET, question, ASK_USEC, NULL);
 }
 
-static int load(struct modules *m, const char *name, const char *options)
-{
-	return options[0] ? module_load_with(m, name, options) : module_load(m, name);
-}
-
 int loader_load(struct modules *m, const char *name, const char *options)
 {
 	int r = ask(m, LOAD, name, options);
 
-	return r == -EHOSTDOWN ? load(m, name, options) : r;
+	return r == -EHOSTDOWN ? module_load(m, name, options) : r;
 }
 
 int loader_remove(struct modules *m, const char *name)
@@ -92,7 +87,7 @@ static int serve_load(struct modules *m, const struct fs *fs, const char *name, 
 		return -EOPNOTSUPP;
 	if (!is_known(name) && !is_asked_for(m, fs, name))
 		return -EOPNOTSUPP;
-	return load(m, name, options);
+	return module_load(m, name, options);
 }
 
 int loader_serve(struct modules *m, const struct fs *fs, const char *question)

@@ -9,7 +9,7 @@
 #include "fs.h"
 #include "module.h"
 
-/* @options: "" for none; see module_load() and module_load_with(). */
+/* @options: "" for none; see module_load(). */
 int loader_load(struct modules *m, const char *name, const char *options);
 int loader_remove(struct modules *m, const char *name); /* as module_remove() */
 

@@ -410,7 +410,7 @@ static int init_state(struct modules *m, const char *name)
 	return r < 0 ? r : kmod_module_get_initstate(module);
 }
 
-static int load(struct modules *m, const char *name, const char *options)
+int module_load(struct modules *m, const char *name, const char *options)
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
 	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
@@ -426,7 +426,7 @@ static int load(struct modules *m, const char *name, const char *options)
 		return r;
 	r = init_state(m, name);
 	if (r == KMOD_MODULE_LIVE || r == KMOD_MODULE_BUILTIN)
-		return options ? -EEXIST : 0;
+		return options[0] ? -EEXIST : 0;
 	if (r == KMOD_MODULE_GOING)
 		return -EBUSY;
 
@@ -435,19 +435,10 @@ static int load(struct modules *m, const char *name, const char *options)
 		return r;
 
 	found = kmod_module_get_module(list);
-	flags |= options ? KMOD_PROBE_FAIL_ON_LOADED : 0;
-	r = kmod_module_probe_insert_module(found, flags, options, on_install_command, NULL, NULL);
+	flags |= options[0] ? KMOD_PROBE_FAIL_ON_LOADED : 0;
+	r = kmod_module_probe_insert_module(found, flags, options[0] ? options : NULL,
+					    on_install_command, NULL, NULL);
 	return r > 0 ? -EPERM : r;
-}
-
-int module_load(struct modules *m, const char *name)
-{
-	return load(m, name, NULL);
-}
-
-int module_load_with(struct modules *m, const char *name, const char *options)
-{
-	return load(m, name, options);
 }
 
 int module_remove(struct modules *m, const char *name)

@@ -75,7 +75,11 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
 			   size_t size);
 
 /*
- * Loads it with its dependencies and options, as modprobe does; respects blacklists.
+ * Loads it with its dependencies and options, as modprobe does; respects blacklists. @options: ""
+ * or more of them after those of modprobe.d, so that these win: "compat_mode=Y". To a module that
+ * is loaded they would be lost without a word, hence -EEXIST then. A parameter that the module does
+ * not have is ignored by the kernel: look at module_read() before, and at
+ * /sys/module/NAME/parameters after.
  * Return: 0 also when it was loaded already; -ENOENT no such module or an unknown symbol, -EPERM
  * blacklisted (by modprobe.d, or the kernel's module_blacklist=, or lockdown), -ENOEXEC built for
  * another kernel, -EKEYREJECTED signature, -EINVAL parameter value, -ENODEV, -EADDRINUSE from its
@@ -84,15 +88,7 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
  * "coming"). Source: kmod_module_probe_insert_module() in libkmod, add_unformed_module() in
  * kernel/module/main.c
  */
-int module_load(struct modules *m, const char *name);
-
-/*
- * module_load() with options after those of modprobe.d, so that these win: "compat_mode=Y". To a
- * module that is loaded they would be lost without a word, hence -EEXIST then. A parameter that the
- * module does not have is ignored by the kernel: look at module_read() before, and at
- * /sys/module/NAME/parameters after.
- */
-int module_load_with(struct modules *m, const char *name, const char *options);
+int module_load(struct modules *m, const char *name, const char *options);
 
 /*
  * Removes this one module, none that it depends on; never waits for users (O_NONBLOCK).
