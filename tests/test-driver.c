@@ -1258,7 +1258,7 @@ static void contrary_options_are_named_with_file_and_line(_unused_ void **state)
 		{ "netns mode",
 		  DRIVER_MODE_KEEP,
 		  NETNS_MODE_SHARED,
-		  { "ib-core", "netns_mode", "0", OPTION_MODPROBE, "/etc/modprobe.d/rdma.conf", 1 },
+		  { "ib_core", "netns_mode", "0", OPTION_MODPROBE, "/etc/modprobe.d/rdma.conf", 1 },
 		  "set-option ib_core netns_mode=0->netns_mode=1 refused option-conflict",
 		  { "line 1", "/etc/modprobe.d/rdma.conf" } },
 		{ "netns mode, keep",

@@ -5,14 +5,6 @@
 #include "../model/way-facts.h"
 #include "../step/steps.h"
 
-/* Copies a module name as the kernel spells it; files may have '-'. */
-static void spell(const char *module, char *ret, size_t size)
-{
-	copy(ret, size, module);
-	for (char *c = ret; *c; c++)
-		*c = *c == '-' ? '_' : *c;
-}
-
 /* Only one parameter of ours is a number: its digits show it. */
 static const char *type_of(const char *name)
 {
@@ -40,12 +32,12 @@ static bool is_overruled(const struct node *n, size_t i)
 	return false;
 }
 
-static struct action *add_conflict(struct plan *p, const struct option *o, const char *module)
+static struct action *add_conflict(struct plan *p, const struct option *o)
 {
 	const char *place = place_of(p, o);
 	struct action *a;
 
-	a = plan_add_reason(p, STEP_DRIVER, VERB_SET_OPTION, CLASS_REFUSED, module,
+	a = plan_add_reason(p, STEP_DRIVER, VERB_SET_OPTION, CLASS_REFUSED, o->module,
 			    REASON_OPTION_CONFLICT);
 	if (!a)
 		return NULL;
@@ -55,11 +47,11 @@ static struct action *add_conflict(struct plan *p, const struct option *o, const
 			p,
 			"Remove %s.%.24s=%.20s from %s (the boot loader's configuration) and "
 			"reboot.",
-			module, o->name, o->value, place);
+			o->module, o->name, o->value, place);
 	else if (o->source == OPTION_LOAD)
 		a->advice =
 			plan_text(p, "Remove %s from %s, or set [Driver] Mode=default or compat.",
-				  module, place);
+				  o->module, place);
 	else
 		a->advice = plan_text(
 			p,
@@ -69,11 +61,10 @@ static struct action *add_conflict(struct plan *p, const struct option *o, const
 	return a;
 }
 
-static int plan_option(const struct node *n, struct plan *p, size_t i, const char *module,
-		       const char *want)
+static int plan_option(const struct node *n, struct plan *p, size_t i, const char *want)
 {
 	const struct option *o = &n->options[i];
-	struct action *a = add_conflict(p, o, module);
+	struct action *a = add_conflict(p, o);
 
 	if (!a)
 		return -ENOMEM;
@@ -85,10 +76,9 @@ static int plan_option(const struct node *n, struct plan *p, size_t i, const cha
 }
 
 /* An option in a file of ours that is not wanted any more still applies at the next load. */
-static int hint_stale(const struct node *n, struct plan *p, size_t i, const char *module)
+static int hint_stale(struct plan *p, const struct option *o)
 {
-	const struct option *o = &n->options[i];
-	return plan_add_hint(p, REASON_OPTION_STALE, module, "%.24s%s%.20s, %s", o->name,
+	return plan_add_hint(p, REASON_OPTION_STALE, o->module, "%.24s%s%.20s, %s", o->name,
 			     *o->value ? "=" : "", o->value, place_of(p, o));
 }
 
@@ -99,29 +89,27 @@ int plan_options(const struct node *n, struct plan *p, const struct module_optio
 
 	for (size_t i = 0; i < n->n_options && r >= 0; i++) {
 		const struct option *o = &n->options[i];
-		char module[MODULE_LEN];
 		const char *want;
 
-		spell(o->module, module, sizeof(module));
 		if (module_options_is_own(o->file)) {
-			if (!module_options_value(w, module, o->name))
-				r = hint_stale(n, p, i, module);
+			if (!module_options_value(w, o->module, o->name))
+				r = hint_stale(p, o);
 			continue;
 		}
 		if (o->source == OPTION_LOAD) {
 			struct action *a = NULL;
 
-			if (!refuses_smc || !streq(module, SMC_MODULE))
+			if (!refuses_smc || !streq(o->module, SMC_MODULE))
 				continue;
-			a = add_conflict(p, o, module);
+			a = add_conflict(p, o);
 			if (!a)
 				return -ENOMEM;
 			a->detail = place_of(p, o);
 			continue;
 		}
-		want = module_options_value(w, module, o->name);
+		want = module_options_value(w, o->module, o->name);
 		if (want && !module_options_is_same(type_of(o->name), o->value, want))
-			r = plan_option(n, p, i, module, want);
+			r = plan_option(n, p, i, want);
 	}
 	return r;
 }

@@ -6,6 +6,16 @@
 
 #include "node.h"
 
+/* Copies a name as the kernel spells it, '_' for '-'. False: there was no room. */
+static inline bool module_spell(char ret[static MODULE_LEN], const char *name)
+{
+	const bool is_whole = copy(ret, MODULE_LEN, name);
+
+	for (char *c = ret; *c; c++)
+		*c = *c == '-' ? '_' : *c;
+	return is_whole;
+}
+
 enum module_state {
 	MODULE_MISSING,
 	MODULE_BLACKLISTED,
@@ -55,9 +65,9 @@ enum option_source {
 };
 
 struct option {
-	char module[MODULE_LEN];
-	char name[MODULE_LEN]; /* of the parameter; empty for OPTION_LOAD */
-	char value[64];        /* empty: said without "=" */
+	char module[MODULE_LEN]; /* as module_spell() has it */
+	char name[MODULE_LEN];   /* of the parameter; empty for OPTION_LOAD */
+	char value[64];          /* empty: said without "=" */
 	enum option_source source;
 	char file[256]; /* "/etc/modprobe.d/erdma.conf", "/proc/cmdline" */
 	uint32_t line;  /* from 1; 0 for the command line */

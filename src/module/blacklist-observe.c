@@ -17,22 +17,11 @@ void blacklist_done(struct blacklist *b)
 
 static int add(struct blacklist *b, const char *module, bool is_glob)
 {
-	char name[MODULE_LEN];
-	struct blacklist_rule *rule;
+	struct blacklist_rule rule = { .is_glob = is_glob };
 
-	if (!COPY(name, module)) /* longer than any module's */
+	if (!module_spell(rule.module, module)) /* longer than any module's */
 		return 0;
-	if (b->n_rules >= MAX_RULES)
-		return -E2BIG;
-	rule = APPEND(b->rules, b->n_rules);
-	if (!rule)
-		return -ENOMEM;
-
-	for (char *c = name; *c; c++)
-		*c = *c == '-' ? '_' : *c;
-	COPY(rule->module, name);
-	rule->is_glob = is_glob;
-	return 0;
+	return b->n_rules >= MAX_RULES ? -E2BIG : ADD(b->rules, b->n_rules, rule);
 }
 
 static int on_line(void *userdata, char *line)

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "../model/node.h"
+#include "../model/module-facts.h"
 #include "../os/fs.h"
 
 struct blacklist_rule {

@@ -31,12 +31,10 @@ static bool is_blank(char c)
 }
 
 /* Copies a module or parameter name as the kernel spells it. False: the name is not valid. */
-static bool copy_name(char ret[MODULE_LEN], const char *name)
+static bool copy_name(char ret[static MODULE_LEN], const char *name)
 {
-	if (!*name || !copy(ret, MODULE_LEN, name))
+	if (!*name || !module_spell(ret, name))
 		return false;
-	for (char *c = ret; *c; c++)
-		*c = *c == '-' ? '_' : *c;
 	make_printable(ret);
 	return true;
 }

@@ -31,7 +31,7 @@
  */
 #pragma once
 
-#include "../model/node.h"
+#include "../model/module-facts.h"
 #include "../os/fs.h"
 
 /**

@@ -25,14 +25,6 @@ static bool is_nic(const struct node *n, const struct pci *pci)
 	       node_ibdev_of(n, pci->address);
 }
 
-/* Copies a module name as the kernel spells it. */
-static void copy_name(char ret[static MODULE_LEN], const char *name)
-{
-	copy(ret, MODULE_LEN, name);
-	for (char *c = ret; *c; c++)
-		*c = *c == '-' ? '_' : *c;
-}
-
 /* Return: 1, 0 or -ENOMEM. */
 static int is_listed(const struct fs *fs, const char *name)
 {
@@ -150,7 +142,7 @@ static struct module *find(const struct node *n, const char *name)
 {
 	struct module key;
 
-	copy_name(key.name, name);
+	module_spell(key.name, name);
 	return n->n_modules > 0
 		       ? bsearch(&key, n->modules, n->n_modules, sizeof(key), module_compare)
 		       : NULL;
@@ -168,7 +160,7 @@ static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
 	if (find(n, name))
 		return 0;
 
-	copy_name(module.name, name);
+	module_spell(module.name, name);
 	module.refcnt = UINT32_MAX;
 	r = is_loaded(&d->fs, n, module.name, &module.state);
 	if (r < 0)
@@ -199,7 +191,7 @@ int observe_driver_module(const struct fs *fs, const struct pci *pci, char *ret,
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) /* a driver that is built in has no such link */
-		copy_name(name, pci->driver);
+		module_spell(name, pci->driver);
 	return copy(ret, size, name) ? 0 : -EMSGSIZE;
 }
 
