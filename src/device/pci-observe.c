@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #define FOLDER       "sys/bus/pci/devices"
 #define VDPA_FOLDER  "sys/bus/vdpa/devices"
@@ -132,13 +133,14 @@ static int read_sriov(const struct fs *fs, struct pci *pci)
 
 static int read_driver(const struct fs *fs, struct pci *pci)
 {
-	int r = fs_read_link_inode(fs, FS_PATH(FOLDER "/%s/driver", pci->address), pci->driver,
-				   sizeof(pci->driver), &pci->instance);
+	const char *folder = FS_PATH(FOLDER "/%s", pci->address);
+	const char *link = FS_PATH(FOLDER "/%s/driver", pci->address);
+	int r = fs_read_link_name(fs, link, pci->driver, sizeof(pci->driver));
+	struct stat st;
 
-	if (r < 0 && fs_inode(fs, FS_PATH(FOLDER "/%s", pci->address), &pci->instance) < 0)
-		pci->instance = 0; /* unplugged while we looked */
-	if (!fs->is_live)          /* files of a captured tree have numbers of their own */
-		pci->instance = 0;
+	/* Files of a captured tree have numbers of their own. */
+	if (fs->is_live && fs_stat(fs, r < 0 ? folder : link, &st) >= 0)
+		pci->instance = st.st_ino;
 	return tolerate(pci, "driver", r);
 }
 

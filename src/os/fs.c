@@ -477,43 +477,21 @@ int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, 
 	return 0;
 }
 
-/* The target of the link itself; its own ones may not be followed. @ret_inode: of the link, or
- * NULL. */
-static int read_link(const struct fs *fs, const char *path, char *buf, size_t size,
-		     uint64_t *ret_inode)
+int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size)
 {
-	_cleanup_(closep) int fd = -EBADF;
-	struct stat st;
+	_cleanup_(closep) int fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
+	char target[PATH_MAX];
 	ssize_t n;
 
-	fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
 	if (fd < 0)
 		return fd;
 
-	n = readlinkat(fd, "", buf, size);
+	n = readlinkat(fd, "", target, sizeof(target));
 	note_read(fs, path, n < 0 ? -errno : n);
 	if (n < 0)
 		return -errno; /* ENOENT as well when it is no link */
-	if ((size_t)n >= size)
-		return -EMSGSIZE;
-	if (ret_inode && fstat(fd, &st) < 0)
-		return -errno;
-
-	buf[n] = '\0';
-	if (ret_inode)
-		*ret_inode = st.st_ino;
-	return 0;
-}
-
-int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size)
-{
-	char target[PATH_MAX];
-	int r;
-
-	r = read_link(fs, path, target, sizeof(target), NULL);
-	if (r < 0)
-		return r;
-	if (!copy(buf, size, target))
+	target[MIN((size_t)n, sizeof(target) - 1)] = '\0';
+	if ((size_t)n >= sizeof(target) || !copy(buf, size, target))
 		return -EMSGSIZE;
 
 	fs_record(fs, RECORD_LINK, path, target, strlen(target));
@@ -534,35 +512,15 @@ int fs_stat(const struct fs *fs, const char *path, struct stat *ret)
 	return 0;
 }
 
-int fs_inode(const struct fs *fs, const char *path, uint64_t *ret)
-{
-	struct stat st;
-	int r;
-
-	r = fs_stat(fs, path, &st);
-	if (r < 0)
-		return r;
-	*ret = st.st_ino;
-	return 0;
-}
-
 int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size)
-{
-	return fs_read_link_inode(fs, path, buf, size, NULL);
-}
-
-int fs_read_link_inode(const struct fs *fs, const char *path, char *buf, size_t size,
-		       uint64_t *ret_inode)
 {
 	char target[PATH_MAX];
 	const char *slash;
 	int r;
 
-	r = read_link(fs, path, target, sizeof(target), ret_inode);
+	r = fs_read_link(fs, path, target, sizeof(target));
 	if (r < 0)
 		return r;
-
-	fs_record(fs, RECORD_LINK, path, target, strlen(target));
 	slash = strrchr(target, '/');
 	return copy(buf, size, slash ? slash + 1 : target) ? 0 : -EMSGSIZE;
 }
@@ -591,18 +549,12 @@ void fs_record(const struct fs *fs, enum record_kind kind, const char *path, con
 /* The entry, unless it is a file that is read anyway. */
 static int record_entry(const struct fs *fs, const char *path, bool with_files)
 {
-	_cleanup_(closep) int fd = -EBADF;
 	char target[PATH_MAX];
 	struct stat st;
+	int r = fs_stat(fs, path, &st);
 
-	fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
-	if (fd < 0)
-		return fd;
-	if (!fs->on_read)
-		return 0;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-
+	if (r < 0 || !fs->on_read)
+		return r;
 	if (S_ISLNK(st.st_mode))
 		return fs_read_link(fs, path, target, sizeof(target));
 	if (S_ISDIR(st.st_mode))
@@ -1072,17 +1024,16 @@ int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec)
 	for (;;) {
 		_cleanup_(closep) int fd = fs_open_lock(fs, path);
 		int r = fd < 0 ? fd : fs_wait_for_lock(fd, limit_usec);
-		uint64_t inode = 0;
-		struct stat st;
+		struct stat st, now;
 
 		if (r < 0)
 			return r;
 		if (fstat(fd, &st) < 0)
 			return -errno;
-		r = fs_inode(fs, path, &inode);
+		r = fs_stat(fs, path, &now);
 		if (r < 0 && r != -ENOENT)
 			return r;
-		if (r >= 0 && inode == st.st_ino)
+		if (r >= 0 && now.st_ino == st.st_ino)
 			return TAKE_FD(fd);
 	}
 }

@@ -103,16 +103,12 @@ void fs_record(const struct fs *fs, enum record_kind kind, const char *path, con
 
 /* The last component of a symbolic link's target: "igb" of ".../driver". -ENOENT: no such link. */
 int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size);
-/* fs_read_link_name(), with what fs_inode() tells of the link. */
-int fs_read_link_inode(const struct fs *fs, const char *path, char *buf, size_t size,
-		       uint64_t *ret_inode);
 
 /* The whole target of a symbolic link. */
 int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size);
 
-/* The inode of a file, folder or link itself: in sysfs another one after it was made again. */
-int fs_inode(const struct fs *fs, const char *path, uint64_t *ret);
-int fs_stat(const struct fs *fs, const char *path, struct stat *ret); /* of the same */
+/* Of a file, folder or link itself; in sysfs its inode is another one after it was made again. */
+int fs_stat(const struct fs *fs, const char *path, struct stat *ret);
 
 /*
  * Recorded as what it is: link, folder or empty file. Return: 1, 0 when it is not there, or -errno

@@ -3,6 +3,8 @@
 
 #include "conf-files.h"
 
+#include <sys/stat.h>
+
 #define BLANKS    " \t\r"
 #define MAX_BYTES (2u << 20)
 #define MAX_FILES 1001 /* one more than a reader takes: it has to see that there are too many */
@@ -55,12 +57,12 @@ static void make_path(char *ret, size_t size, const char *folder, const char *un
 /* Return: 1 and the path of its main file, or 0. */
 static int find_main(const struct fs *fs, const char *unit, char *ret, size_t size)
 {
-	uint64_t inode;
+	struct stat st;
 
 	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
 		make_path(ret, size, folders[i], unit, "");
 		/* Hardly any folder has it: one question for those. */
-		if (fs_inode(fs, ret, &inode) == -ENOENT)
+		if (fs_stat(fs, ret, &st) == -ENOENT)
 			continue;
 		if (conf_file_is_masked(fs, ret))
 			return 0;
