@@ -370,36 +370,24 @@ static const struct fields node_fields = FIELDS(node_rows, struct node);
  * Facts about functions that come from several sources; a function without any such fact has no
  * entry.
  */
-struct devlink_answer {
-	char pci[PCI_LEN], health[64], eswitch[16];
-	bool has_silent_vfs;
-};
-
-struct modalias_answer {
-	char modalias[128], module[MODULE_LEN];
-};
-
 struct extras {
-	struct devlink_answer *devlinks;
-	size_t n_devlinks;
-	struct modalias_answer *modaliases;
-	size_t n_modaliases;
+	struct pci *devlinks, *modaliases; /* owned */
+	size_t n_devlinks, n_modaliases;
 };
 
 static const struct field devlink_rows[] = {
-	FIELD(FIELD_NAME, struct devlink_answer, "pci", pci),
-	FIELD(FIELD_NAME, struct devlink_answer, "health", health),
-	FIELD(FIELD_NAME, struct devlink_answer, "eswitch", eswitch),
-	FIELD(FIELD_FLAG, struct devlink_answer, "silent_vfs", has_silent_vfs,
-	      .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct pci, "pci", address),
+	FIELD(FIELD_NAME, struct pci, "health", health),
+	FIELD(FIELD_NAME, struct pci, "eswitch", eswitch),
+	FIELD(FIELD_FLAG, struct pci, "silent_vfs", has_silent_vfs, .flags = FIELD_SPARSE),
 };
-static const struct fields devlink_fields = FIELDS(devlink_rows, struct devlink_answer);
+static const struct fields devlink_fields = FIELDS(devlink_rows, struct pci);
 
 static const struct field modalias_rows[] = {
-	FIELD(FIELD_NAME, struct modalias_answer, NULL, modalias),
-	FIELD(FIELD_NAME, struct modalias_answer, "module", module, .flags = FIELD_ALONE),
+	FIELD(FIELD_NAME, struct pci, NULL, modalias),
+	FIELD(FIELD_NAME, struct pci, "module", module, .flags = FIELD_ALONE),
 };
-static const struct fields modalias_fields = FIELDS(modalias_rows, struct modalias_answer);
+static const struct fields modalias_fields = FIELDS(modalias_rows, struct pci);
 
 static const struct field extras_rows[] = {
 	LIST(FIELD_LIST, struct extras, "devlink", devlinks, devlink_fields),
@@ -418,24 +406,11 @@ static int collect(const struct node *n, struct extras *ret)
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *p = &n->pcis[i];
 
-		if (p->health[0] || p->eswitch[0] || p->has_silent_vfs) {
-			struct devlink_answer *a = APPEND(ret->devlinks, ret->n_devlinks);
-
-			if (!a)
-				return -ENOMEM;
-			COPY(a->pci, p->address);
-			COPY(a->health, p->health);
-			COPY(a->eswitch, p->eswitch);
-			a->has_silent_vfs = p->has_silent_vfs;
-		}
-		if (p->module[0]) {
-			struct modalias_answer *a = APPEND(ret->modaliases, ret->n_modaliases);
-
-			if (!a)
-				return -ENOMEM;
-			COPY(a->modalias, p->modalias);
-			COPY(a->module, p->module);
-		}
+		if ((p->health[0] || p->eswitch[0] || p->has_silent_vfs) &&
+		    ADD(ret->devlinks, ret->n_devlinks, *p) < 0)
+			return -ENOMEM;
+		if (p->module[0] && ADD(ret->modaliases, ret->n_modaliases, *p) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -444,7 +419,7 @@ static int collect(const struct node *n, struct extras *ret)
 static void distribute(const struct extras *a, struct node *n)
 {
 	for (size_t i = 0; i < a->n_devlinks; i++) {
-		struct pci *p = (struct pci *)node_pci(n, a->devlinks[i].pci);
+		struct pci *p = (struct pci *)node_pci(n, a->devlinks[i].address);
 
 		if (!p)
 			continue;
