@@ -135,14 +135,14 @@ static void an_instance_that_leaves_and_health_count(_unused_ void **state)
 		_cleanup_(nlmsg_freep) struct nl_msg *m =
 			answer(rows[i].command, "pci", "0000:17:00.0");
 
-		assert_int_equal(devlink_count(nlmsg_hdr(m), (int)nlmsg_hdr(m)->nlmsg_len),
+		assert_int_equal(devlink_count(nlmsg_hdr(m), (int)nlmsg_hdr(m)->nlmsg_len, NULL),
 				 rows[i].n);
 		memcpy(both + size, nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len);
 		size += (int)NLMSG_ALIGN(nlmsg_hdr(m)->nlmsg_len);
 	}
-	assert_int_equal(devlink_count(both, size), 2);
+	assert_int_equal(devlink_count(both, size, NULL), 2);
 	((struct nlmsghdr *)both)->nlmsg_len = NLMSG_LENGTH(1); /* too short */
-	assert_int_equal(devlink_count(both, NLMSG_LENGTH(1)), 0);
+	assert_int_equal(devlink_count(both, NLMSG_LENGTH(1), NULL), 0);
 }
 
 /* Here and on most machines there is no devlink, or nothing with SR-IOV: empty, and no error. */
@@ -155,7 +155,7 @@ static void this_machine_can_be_asked(_unused_ void **state)
 	assert_string_equal(pcis[0].eswitch, "");
 	netlink_done(&nl);
 	if (devlink_watch(&nl) == 0)
-		assert_int_equal(devlink_drain(&nl), 0);
+		assert_int_equal(netlink_drain(&nl, devlink_count, NULL), 0);
 	netlink_done(&nl);
 }
 

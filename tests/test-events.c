@@ -267,17 +267,18 @@ static void what_was_lost_is_told_after_all_that_came_before(_unused_ void **sta
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	assert_true(fd >= 0);
 	assert_int_equal(
-		setsockopt(events_fd(&nl), SOL_SOCKET, SO_RCVBUF, &(int){ 16384 }, sizeof(int)), 0);
+		setsockopt(netlink_fd(&nl), SOL_SOCKET, SO_RCVBUF, &(int){ 16384 }, sizeof(int)),
+		0);
 	for (int i = 0; i < 200; i++) {
 		lo.ifr_flags = i % 2 == 0 ? IFF_UP : 0;
 		assert_int_equal(ioctl(fd, SIOCSIFFLAGS, &lo), 0);
 	}
 	close(fd);
 
-	assert_int_equal(events_drain(&nl, NULL), -ENOBUFS);
-	assert_int_equal(recv(events_fd(&nl), &fd, sizeof(fd), MSG_DONTWAIT), -1);
+	assert_int_equal(netlink_drain(&nl, events_count, NULL), -ENOBUFS);
+	assert_int_equal(recv(netlink_fd(&nl), &fd, sizeof(fd), MSG_DONTWAIT), -1);
 	assert_int_equal(errno, EAGAIN);
-	assert_int_equal(events_drain(&nl, NULL), 0);
+	assert_int_equal(netlink_drain(&nl, events_count, NULL), 0);
 	netlink_done(&nl);
 }
 

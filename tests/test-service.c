@@ -55,7 +55,7 @@ int __wrap_sd_notifyf(int unset, const char *format, ...);
 int __wrap_uevents_open(struct uevents *u);
 int __wrap_uevents_fd(const struct uevents *u);
 int __wrap_events_open(struct netlink *nl);
-int __wrap_events_fd(const struct netlink *nl);
+int __wrap_netlink_fd(const struct netlink *nl);
 int __wrap_devlink_watch(struct netlink *nl);
 void __wrap_request_prepare(void);
 
@@ -133,7 +133,7 @@ int __wrap_events_open(_unused_ struct netlink *nl)
 	return 0;
 }
 
-int __wrap_events_fd(_unused_ const struct netlink *nl)
+int __wrap_netlink_fd(_unused_ const struct netlink *nl)
 {
 	return eventfd(0, EFD_CLOEXEC);
 }

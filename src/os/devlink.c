@@ -5,10 +5,8 @@
 
 #include <linux/devlink.h>
 #include <netlink/genl/ctrl.h>
-#include <sys/socket.h>
 
-#define TURN_MAX    64 /* datagrams in one turn */
-#define STATE_ERROR 1  /* DEVLINK_HEALTH_REPORTER_STATE_ERROR of include/net/devlink.h */
+#define STATE_ERROR 1 /* DEVLINK_HEALTH_REPORTER_STATE_ERROR of include/net/devlink.h */
 
 static int compare_pci(const void *key, const void *element)
 {
@@ -156,17 +154,10 @@ int devlink_watch(struct netlink *nl)
 	group = genl_ctrl_resolve_grp(nl->sock, DEVLINK_GENL_NAME, DEVLINK_GENL_MCGRP_CONFIG_NAME);
 	if (group < 0)
 		return -ENOENT;
-	if (nl_socket_add_membership(nl->sock, group) < 0)
-		return errno ? -errno : -EIO;
-	return nl_socket_set_nonblocking(nl->sock) < 0 ? -EIO : 0;
+	return netlink_join(nl, group);
 }
 
-int devlink_fd(const struct netlink *nl)
-{
-	return nl_socket_get_fd(nl->sock);
-}
-
-int devlink_count(void *buf, int size)
+int devlink_count(void *buf, int size, _unused_ void *userdata)
 {
 	int n = 0;
 
@@ -175,25 +166,6 @@ int devlink_count(void *buf, int size)
 			genlmsg_valid_hdr(h, 0) ? genlmsg_hdr(h)->cmd : DEVLINK_CMD_UNSPEC;
 
 		n += command == DEVLINK_CMD_DEL || command == DEVLINK_CMD_HEALTH_REPORTER_RECOVER;
-	}
-	return n;
-}
-
-int devlink_drain(struct netlink *nl)
-{
-	char buf[32768] __attribute__((aligned(NLMSG_ALIGNTO)));
-	int n = 0;
-
-	for (int i = 0; i < TURN_MAX; i++) {
-		ssize_t size = recv(devlink_fd(nl), buf, sizeof(buf), MSG_DONTWAIT);
-
-		if (size < 0 && errno == EINTR)
-			continue;
-		if (size < 0 && errno == EAGAIN)
-			return n;
-		if (size < 0)
-			return -errno;
-		n += devlink_count(buf, (int)size);
 	}
 	return n;
 }

@@ -27,13 +27,8 @@ int devlink_read(struct netlink *nl, struct pci *pcis, size_t n_pcis);
  * Return: 0, -ENOENT when this kernel has no devlink, or another -errno.
  */
 int devlink_watch(struct netlink *nl);
-int devlink_fd(const struct netlink *nl); /* owned by @nl */
-/* Takes pending announcements, a bounded number. Return: how many tell that something changed, or
- * -errno; -ENOBUFS: some were lost. */
-int devlink_drain(struct netlink *nl);
-
-/* How many messages of one datagram count? @buf is aligned for them. Exported for tests. */
-int devlink_count(void *buf, int size);
+/* For netlink_drain(): how many messages of one datagram tell that something changed? */
+int devlink_count(void *buf, int size, void *userdata);
 /* Callbacks that store one answer. @userdata is a struct devlink_functions. */
 struct devlink_functions {
 	struct pci *pcis; /* sorted by address */

@@ -32,25 +32,16 @@ int events_open(struct netlink *nl)
 		return r;
 
 	/* Less means lost events, which are logged. */
-	if (setsockopt(nl_socket_get_fd(nl->sock), SOL_SOCKET, SO_RCVBUFFORCE, &size,
-		       sizeof(size)) < 0)
+	if (setsockopt(netlink_fd(nl), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) < 0)
 		nl_socket_set_buffer_size(nl->sock, size, 0);
-	for (size_t i = 0; i < ELEMENTSOF(groups); i++)
-		if (nl_socket_add_membership(nl->sock, groups[i]) < 0)
-			return errno ? -errno : -EIO;
-	return nl_socket_set_nonblocking(nl->sock) < 0 ? -EIO : 0;
+	for (size_t i = 0; i < ELEMENTSOF(groups) && r >= 0; i++)
+		r = netlink_join(nl, groups[i]);
+	return r;
 }
 
 int events_add_neighbours(struct netlink *nl)
 {
-	if (nl_socket_add_membership(nl->sock, RTNLGRP_NEIGH) < 0)
-		return errno ? -errno : -EIO;
-	return 0;
-}
-
-int events_fd(const struct netlink *nl)
-{
-	return nl_socket_get_fd(nl->sock);
+	return netlink_join(nl, RTNLGRP_NEIGH);
 }
 
 /*
@@ -270,7 +261,7 @@ static void note_link(struct nlmsghdr *h, struct link_log *log)
 	link_log_add(log, &news);
 }
 
-int events_count(void *buf, int size, struct link_log *log)
+int events_count(void *buf, int size, void *log)
 {
 	struct nlmsghdr *h = buf;
 	int n = 0;
@@ -281,32 +272,6 @@ int events_count(void *buf, int size, struct link_log *log)
 		n++;
 		if (log)
 			note_link(h, log);
-	}
-	return n;
-}
-
-/*
- * A socket that overran says so before it gives what it had until then, and takes nothing more
- * before that is read: netlink_overrun() and netlink_rcv_wake() in net/netlink/af_netlink.c. So
- * what was lost came after all that is there.
- */
-int events_drain(struct netlink *nl, struct link_log *log)
-{
-	char buf[32768] __attribute__((aligned(NLMSG_ALIGNTO)));
-	bool is_lost = false;
-	int n = 0;
-
-	for (int i = 0; i < EVENTS_TURN_MAX || is_lost; i++) {
-		ssize_t size = recv(events_fd(nl), buf, sizeof(buf), MSG_DONTWAIT);
-
-		if (size < 0 && errno == EINTR)
-			continue;
-		if (size < 0 && errno == EAGAIN)
-			return is_lost ? -ENOBUFS : n;
-		if (size < 0 && (errno != ENOBUFS || is_lost))
-			return -errno;
-		is_lost |= size < 0;
-		n += size < 0 ? 0 : events_count(buf, (int)size, log);
 	}
 	return n;
 }

@@ -14,8 +14,6 @@
 #include "../model/link-log.h"
 #include "netlink.h"
 
-#define EVENTS_TURN_MAX 64 /* datagrams in one turn: in a storm there is always one more */
-
 int events_open(struct netlink *nl);
 
 /*
@@ -25,16 +23,10 @@ int events_open(struct netlink *nl);
  */
 int events_add_neighbours(struct netlink *nl);
 
-int events_fd(const struct netlink *nl); /* owned by @nl */
-
-/* Takes pending announcements, a bounded number as uevents_drain() does, and notes in @log, if not
- * NULL, what links of cards tell. Return: how many count, or -errno; -ENOBUFS: some were lost, look
- * at everything. */
-int events_drain(struct netlink *nl, struct link_log *log);
-
 /* Is a link a card, above one, or perhaps a port of a switch that has one? @net is a descriptor of
  * /sys/class/net. Exported for a test. */
 bool events_has_card(int net, const char *name);
 
-/* How many messages of one datagram count? @buf is aligned for them. Exported for a test. */
-int events_count(void *buf, int size, struct link_log *log);
+/* For netlink_drain(): how many messages of one datagram count? Notes in @log, a struct link_log if
+ * not NULL, what links of cards tell. */
+int events_count(void *buf, int size, void *log);

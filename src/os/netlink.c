@@ -257,3 +257,42 @@ int netlink_find_family(struct netlink *nl, const char *name, uint16_t *ret)
 	*ret = family;
 	return 0;
 }
+
+int netlink_join(struct netlink *nl, int group)
+{
+	if (nl_socket_add_membership(nl->sock, group) < 0)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+int netlink_fd(const struct netlink *nl)
+{
+	return nl_socket_get_fd(nl->sock);
+}
+
+/*
+ * A socket that overran says so before it gives what it had until then, and takes nothing more
+ * before that is read: netlink_overrun() and netlink_rcv_wake() in net/netlink/af_netlink.c. So
+ * what was lost came after all that is there.
+ */
+int netlink_drain(struct netlink *nl, int (*count)(void *buf, int size, void *userdata),
+		  void *userdata)
+{
+	char buf[ANSWER_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
+	bool is_lost = false;
+	int n = 0;
+
+	for (int i = 0; i < NETLINK_TURN_MAX || is_lost; i++) {
+		ssize_t size = recv(netlink_fd(nl), buf, sizeof(buf), MSG_DONTWAIT);
+
+		if (size < 0 && errno == EINTR)
+			continue;
+		if (size < 0 && errno == EAGAIN)
+			return is_lost ? -ENOBUFS : n;
+		if (size < 0 && (errno != ENOBUFS || is_lost))
+			return -errno;
+		is_lost |= size < 0;
+		n += size < 0 ? 0 : count(buf, (int)size, userdata);
+	}
+	return n;
+}

@@ -51,6 +51,18 @@ int netlink_list(struct netlink *nl, struct nl_msg *m,
 		 int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata, size_t *n);
 
 /*
+ * For announcements. netlink_drain() takes those that are pending, never waits, and hands each
+ * datagram to @count, aligned for its messages. Return: the sum of what it returned, of
+ * NETLINK_TURN_MAX datagrams at most, for in a storm there is always one more; or -errno, -ENOBUFS:
+ * some were lost.
+ */
+#define NETLINK_TURN_MAX 64
+int netlink_join(struct netlink *nl, int group);
+int netlink_fd(const struct netlink *nl); /* owned by @nl */
+int netlink_drain(struct netlink *nl, int (*count)(void *buf, int size, void *userdata),
+		  void *userdata);
+
+/*
  * NETLINK_GENERIC: the number of a family, which is given out at run time. The kernel may load a
  * module that has the family's name as an alias. Return: 0, -ENOENT when there is no such family,
  * or another -errno.

@@ -557,14 +557,15 @@ static int on_netlink(sd_event_source *s _unused_, int fd _unused_, uint32_t rev
 	struct watch *w = userdata;
 	int r;
 
-	r = events_drain(&w->events, config_watches_links(&w->config) ? &w->link_log : NULL);
+	r = netlink_drain(&w->events, events_count,
+			  config_watches_links(&w->config) ? &w->link_log : NULL);
 	if (r == 0)
 		return 0;
 	if (r < 0)
 		link_log_break(&w->link_log, now_usec());
 	if (r < 0)
 		log_warning_errno(r, "Network events were lost, looking at everything");
-	return leave_on_error(w, note_change(w, r < EVENTS_TURN_MAX));
+	return leave_on_error(w, note_change(w, r < NETLINK_TURN_MAX));
 }
 
 static int on_devlink(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
@@ -573,7 +574,7 @@ static int on_devlink(sd_event_source *s _unused_, int fd _unused_, uint32_t rev
 	struct watch *w = userdata;
 	int r;
 
-	r = devlink_drain(&w->devlink);
+	r = netlink_drain(&w->devlink, devlink_count, NULL);
 	return r == 0 ? 0 : leave_on_error(w, handle(w, EVENT_CHANGED)); /* lost ones: look */
 }
 
@@ -727,7 +728,7 @@ static int watch_devlink(struct watch *w)
 		log_debug_errno(r, "devlink: no announcements");
 		return 0;
 	}
-	return sd_event_add_io(w->event, NULL, devlink_fd(&w->devlink), EPOLLIN, on_devlink, w);
+	return sd_event_add_io(w->event, NULL, netlink_fd(&w->devlink), EPOLLIN, on_devlink, w);
 }
 
 /* Subscribes first, so that nothing is missed between the look and the wait. */
@@ -746,7 +747,7 @@ static int subscribe(struct watch *w)
 	link_log_break(&w->link_log, now_usec());
 	r = events_open(&w->events);
 	if (r >= 0)
-		r = sd_event_add_io(w->event, &w->netlink_io, events_fd(&w->events), EPOLLIN,
+		r = sd_event_add_io(w->event, &w->netlink_io, netlink_fd(&w->events), EPOLLIN,
 				    on_netlink, w);
 	if (r < 0)
 		return r;
