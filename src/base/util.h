@@ -252,6 +252,31 @@ static inline bool copy(char *to, size_t size, const char *from)
 #define LIMIT_BYTES ((rlim_t)256 << 20)
 #endif
 
+/*
+ * The length of the first character of UTF-8, and its number; 0: it is none. RFC 3629: no
+ * surrogates, nothing overlong. @size may be more than there is up to a NUL.
+ */
+static inline size_t utf8_decode(const char *text, size_t size, uint32_t *ret)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n = s[0] < 0x80 ? 1 : (s[0] & 0xE0) == 0xC0 ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : 4;
+	uint32_t c;
+
+	if (n > size || (n == 4 && (s[0] & 0xF8) != 0xF0))
+		return 0;
+
+	c = n == 1 ? s[0] : s[0] & (0x7Fu >> n);
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xC0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3F);
+	}
+
+	*ret = c;
+	return c < least[n] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF) ? 0 : n;
+}
+
 /* Makes foreign text fit for a terminal and for JSON: all but printable ASCII becomes '?'. */
 static inline void make_printable(char *s)
 {

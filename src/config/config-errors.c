@@ -71,47 +71,14 @@ int config_errors_add(struct config_errors *e, bool is_unknown, const char *file
 	return !is_unknown && *n >= PROBLEMS_MAX ? -E2BIG : 0;
 }
 
-/* The bytes of the character at @text, 0 when it is none: RFC 3629, no surrogates, nothing
- * overlong. */
-static size_t utf8_len(const unsigned char *text, size_t size)
-{
-	static const struct {
-		unsigned char from, to, second_from, second_to;
-		size_t len;
-	} forms[] = {
-		{ 0x00, 0x7f, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 },
-		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
-		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
-		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
-		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
-	};
-
-	for (size_t i = 0; i < ELEMENTSOF(forms); i++) {
-		if (*text < forms[i].from || *text > forms[i].to)
-			continue;
-		if (forms[i].len > size)
-			return 0;
-		if (forms[i].len > 1 &&
-		    (text[1] < forms[i].second_from || text[1] > forms[i].second_to))
-			return 0;
-		for (size_t k = 2; k < forms[i].len; k++)
-			if ((text[k] & 0xc0) != 0x80)
-				return 0;
-		return forms[i].len;
-	}
-
-	return 0;
-}
-
 bool config_is_utf8(const char *text, size_t size)
 {
-	while (size > 0) {
-		size_t n = utf8_len((const unsigned char *)text, size);
+	uint32_t c;
 
+	for (size_t n; size > 0; text += n, size -= n) {
+		n = utf8_decode(text, size, &c);
 		if (n == 0)
 			return false;
-		text += n;
-		size -= n;
 	}
 
 	return true;
@@ -123,11 +90,9 @@ const char *config_quoted(const char *text, char buf[static QUOTED_LEN])
 	size_t at = 0;
 
 	while (*text) {
-		const unsigned char c = (unsigned char)*text;
-		size_t n = utf8_len((const unsigned char *)text, strnlen(text, 4));
-		bool is_control =
-			c < ' ' || c == 0x7f || (c == 0xc2 && (unsigned char)text[1] < 0xa0);
-		bool is_plain = n > 0 && !is_control;
+		uint32_t c;
+		size_t n = utf8_decode(text, SIZE_MAX, &c);
+		bool is_plain = n > 0 && c >= ' ' && (c < 0x7f || c >= 0xa0);
 
 		if (at + (is_plain ? n : 4) > room) {
 			memcpy(buf + at, "...", sizeof("..."));
@@ -139,7 +104,8 @@ const char *config_quoted(const char *text, char buf[static QUOTED_LEN])
 			at += n;
 			text += n;
 		} else {
-			at += (size_t)snprintf(buf + at, QUOTED_LEN - at, "\\x%02x", c);
+			at += (size_t)snprintf(buf + at, QUOTED_LEN - at, "\\x%02x",
+					       (unsigned char)*text);
 			text++;
 		}
 	}

@@ -54,29 +54,6 @@ size_t yaml_events_byte(struct yaml_events *s, const yaml_mark_t *mark)
 	return s->at_byte;
 }
 
-/* Length of the first character, 0 when it is none. */
-static size_t decode(const unsigned char *s, size_t size, uint32_t *ret)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = s[0] < 0x80 ? 1 : (s[0] & 0xE0) == 0xC0 ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : 4;
-	uint32_t c;
-
-	if (n == 4 && (s[0] & 0xF8) != 0xF0)
-		return 0;
-	if (n > size)
-		return 0;
-
-	c = n == 1 ? s[0] : s[0] & (0x7Fu >> n);
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xC0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3F);
-	}
-
-	*ret = c;
-	return c < least[n] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF) ? 0 : n;
-}
-
 static bool is_allowed(uint32_t c)
 {
 	if (c < 0x20)
@@ -97,7 +74,7 @@ int yaml_events_check(const char *text, size_t size, uint32_t *ret_line)
 	for (size_t i = yaml_events_bom(text, size), n; i < size; i += n) {
 		uint32_t c;
 
-		n = decode((const unsigned char *)text + i, size - i, &c);
+		n = utf8_decode(text + i, size - i, &c);
 		*ret_line += i == 0 || text[i - 1] == '\n';
 		if (n == 0 || !is_allowed(c))
 			return -EILSEQ;
