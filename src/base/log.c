@@ -39,13 +39,22 @@ static const char *const prefixes[] = {
 	[LOG_LEVEL_INFO] = "<6>",  [LOG_LEVEL_DEBUG] = "<7>",
 };
 
-/* A line as an object on stdout, in ASCII. */
+/* A line as an object on stdout; a byte that is no UTF-8 becomes U+FFFD, and a control '?'. */
 static void put_json(enum log_level level, const char *text)
 {
+	uint32_t c;
+
 	printf("{\"priority\": %d, \"text\": \"", level);
-	for (; *text; text++)
-		printf(*text == '"' || *text == '\\' ? "\\%c" : "%c",
-		       *text >= ' ' && *text <= '~' ? *text : '?');
+	for (size_t n; *text; text += MAX(n, (size_t)1)) {
+		n = utf8_decode(text, SIZE_MAX, &c);
+		if (n == 0)
+			fputs("\\ufffd", stdout);
+		else if (n == 1)
+			printf(c == '"' || c == '\\' ? "\\%c" : "%c",
+			       c < ' ' || c > '~' ? '?' : (int)c);
+		else
+			fwrite(text, n, 1, stdout);
+	}
 	puts("\"}");
 	fflush(stdout); /* before this process becomes another one */
 }
