@@ -82,9 +82,8 @@ static int read_ids(const struct fs *fs, struct pci *pci)
 	bool has_class = false;
 	int r;
 
-	if (fs_read(fs, FS_PATH(FOLDER "/%s/modalias", pci->address), pci->modalias,
-		    sizeof(pci->modalias)) < 0)
-		pci->modalias[0] = '\0';
+	fs_read(fs, FS_PATH(FOLDER "/%s/modalias", pci->address), pci->modalias,
+		sizeof(pci->modalias));
 	if (fs->is_live && parse_modalias(pci))
 		return 0;
 	r = read_number(fs, pci, "class", UINT32_MAX, &pci->class, &has_class);
@@ -235,9 +234,9 @@ static void read_override(const struct fs *fs, const struct memory *memory, stru
 	    (memory->stuck[0] &&
 	     (streq(memory->stuck, pci->address) || streq(memory->stuck, pci->physfn))))
 		return;
-	if (fs_read(fs, FS_PATH(FOLDER "/%s/driver_override", pci->address), pci->driver_override,
-		    sizeof(pci->driver_override)) < 0 ||
-	    streq(pci->driver_override, "(null)"))
+	fs_read(fs, FS_PATH(FOLDER "/%s/driver_override", pci->address), pci->driver_override,
+		sizeof(pci->driver_override));
+	if (streq(pci->driver_override, "(null)"))
 		pci->driver_override[0] = '\0';
 }
 

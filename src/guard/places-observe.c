@@ -122,9 +122,8 @@ static int find_own_name(struct places *p)
 
 static void read_host_name(const struct fs *fs, char *ret, size_t size)
 {
-	if (fs_read(fs, "proc/sys/kernel/hostname", ret, size) < 0 &&
-	    (fs->is_live || fs_read(fs, "etc/hostname", ret, size) < 0))
-		ret[0] = '\0';
+	if (fs_read(fs, "proc/sys/kernel/hostname", ret, size) < 0 && !fs->is_live)
+		fs_read(fs, "etc/hostname", ret, size);
 	make_printable(ret);
 }
 

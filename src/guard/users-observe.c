@@ -10,8 +10,7 @@
 /* A process chooses its own name. */
 static void read_command(const struct fs *fs, uint32_t pid, char *ret, size_t size)
 {
-	if (fs_read(fs, FS_PATH("proc/%" PRIu32 "/comm", pid), ret, size) < 0)
-		ret[0] = '\0';
+	fs_read(fs, FS_PATH("proc/%" PRIu32 "/comm", pid), ret, size);
 	make_printable(ret);
 }
 

@@ -95,9 +95,8 @@ static void observe_iommu(const struct fs *fs, struct pci *pci)
 	if (fs_read_link_name(fs, FS_PATH(DEVICES "/%s/iommu_group", pci->address), group,
 			      sizeof(group)) < 0)
 		return;
-	if (fs_read(fs, FS_PATH("sys/kernel/iommu_groups/%s/type", group), pci->iommu,
-		    sizeof(pci->iommu)) < 0)
-		pci->iommu[0] = '\0';
+	fs_read(fs, FS_PATH("sys/kernel/iommu_groups/%s/type", group), pci->iommu,
+		sizeof(pci->iommu));
 }
 
 /* Memory that may be locked */

@@ -401,10 +401,10 @@ int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
 	const ssize_t n = fd < 0 ? fd : read_up_to(fd, buf, size);
 
 	note_read(fs, path, n);
-	if (n < 0)
-		return (int)n;
-	if ((size_t)n >= size)
-		return -EMSGSIZE;
+	if (n < 0 || (size_t)n >= size) {
+		buf[0] = '\0';
+		return n < 0 ? (int)n : -EMSGSIZE;
+	}
 
 	fs_record(fs, RECORD_FILE, path, buf, (size_t)n);
 	buf[n] = '\0';

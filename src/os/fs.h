@@ -85,8 +85,8 @@ int fs_open(const struct fs *fs, const char *path, int flags);
 int fs_resolve(const struct fs *fs, const char *path, char ret[static PATH_MAX]); /* 0 or -errno */
 
 /*
- * Reads a line of sysfs or procfs, without its newline. -EMSGSIZE: no room, the value may be cut
- * short. A file in /dev, a FIFO or a folder in its place gives -EISDIR or -EINVAL, never a wait.
+ * Reads a line of sysfs or procfs, without its newline; @buf is empty when that fails. -EMSGSIZE:
+ * no room. A file in /dev, a FIFO or a folder in its place gives -EISDIR or -EINVAL, never a wait.
  */
 int fs_read(const struct fs *fs, const char *path, char *buf, size_t size);
 int fs_read_u32(const struct fs *fs, const char *path,

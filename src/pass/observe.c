@@ -43,13 +43,6 @@ static int read_answers(const struct fs *fs, struct node *n)
 	return r;
 }
 
-/* Reads a file that may be absent or unreadable for this user: @ret stays empty then. */
-static void read_optional(const struct fs *fs, const char *path, char *ret, size_t size)
-{
-	if (fs_read(fs, path, ret, size) < 0)
-		ret[0] = '\0';
-}
-
 static int observe_outputs(const struct fs *fs, struct node *n)
 {
 	size_t size;
@@ -261,8 +254,8 @@ int observe_node(struct os *d, const struct attempts *tried, struct node *ret,
 	_cleanup_(node_done) struct node n = {};
 	int r;
 
-	read_optional(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));
-	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
+	fs_read(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));
+	fs_read(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
 
 	n.is_copy = n.lacks_net = !d->fs.is_live && !fs_exists(&d->fs, ANSWERS_PATH);
 	r = observe_memory(&d->fs, tried, &n, &memory);

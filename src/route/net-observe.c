@@ -69,7 +69,7 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 {
 	struct netdev nd = { .bond_mode = BOND_MODE_UNKNOWN };
 	uint32_t flags = 0, carrier = 0;
-	char state[16] = "";
+	char state[16];
 	int r;
 
 	if (!COPY(nd.name, name))
@@ -79,16 +79,13 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 	if (r < 0)
 		return r == -ENOENT || r == -ENOTDIR ? 0 : r; /* bonding_masters is a file */
 
-	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/mtu", name), &nd.mtu) < 0)
-		nd.mtu = 0;
-	if (fs_read(fs, FS_PATH("sys/class/net/%s/address", name), nd.mac, sizeof(nd.mac)) < 0)
-		nd.mac[0] = '\0';
-	if (fs_read(fs, FS_PATH("sys/class/net/%s/phys_port_name", name), nd.port_name,
-		    sizeof(nd.port_name)) < 0)
-		nd.port_name[0] = '\0'; /* -EOPNOTSUPP of most drivers */
-	if (fs_read(fs, FS_PATH("sys/class/net/%s/operstate", name), state, sizeof(state)) < 0)
-		state[0] = '\0';
+	fs_read_u32(fs, FS_PATH("sys/class/net/%s/mtu", name), &nd.mtu);
+	fs_read(fs, FS_PATH("sys/class/net/%s/address", name), nd.mac, sizeof(nd.mac));
+	/* -EOPNOTSUPP of most drivers. */
+	fs_read(fs, FS_PATH("sys/class/net/%s/phys_port_name", name), nd.port_name,
+		sizeof(nd.port_name));
 	/* Not known is not down. */
+	fs_read(fs, FS_PATH("sys/class/net/%s/operstate", name), state, sizeof(state));
 	nd.is_up = fs_read_u32(fs, FS_PATH("sys/class/net/%s/flags", name), &flags) >= 0
 			   ? flags & IFF_UP
 			   : !streq(state, "down");
