@@ -56,7 +56,7 @@ static int list_slots(const struct fs *fs, const char *folder, uint32_t **ret, s
 /* An empty slot is not added: its attributes give EINVAL. Return: 1 when it has one, 0, -errno. */
 static int observe_gid(const struct fs *fs, const char *folder, uint32_t index, struct port *port)
 {
-	struct gid gid = { .index = index }, *slot;
+	struct gid gid = { .index = index };
 
 	observe_text(fs, FS_PATH("%s/gids/%" PRIu32, folder, index), gid.gid, sizeof(gid.gid));
 	if (!gid.gid[0] || streq(gid.gid, ZERO_GID))
@@ -71,11 +71,7 @@ static int observe_gid(const struct fs *fs, const char *folder, uint32_t index, 
 	observe_text(fs, FS_PATH("%s/gid_attrs/ndevs/%" PRIu32, folder, index), gid.netdev,
 		     sizeof(gid.netdev));
 
-	slot = APPEND(port->gids, port->n_gids);
-	if (!slot)
-		return -ENOMEM;
-	*slot = gid;
-	return 1;
+	return ADD(port->gids, port->n_gids, gid) < 0 ? -ENOMEM : 1;
 }
 
 static int observe_first_gids(const struct fs *fs, const char *folder, struct port *port)

@@ -43,22 +43,18 @@ static bool copy_name(char ret[static MODULE_LEN], const char *name)
 static int add(const struct modprobe_source *s, const char *module, const char *name,
 	       const char *value)
 {
-	struct option o = { .source = s->kind, .line = s->line }, *slot;
+	struct option o = { .source = s->kind, .line = s->line };
 
 	if (!copy_name(o.module, module) || (name && !copy_name(o.name, name)))
 		return 0;
 	if (s->node->n_options >= MAX_OPTIONS)
 		return -E2BIG;
 
-	slot = APPEND(s->node->options, s->node->n_options);
-	if (!slot)
-		return -ENOMEM;
 	COPY(o.value, value);
 	COPY(o.file, s->file);
 	make_printable(o.value);
 	make_printable(o.file);
-	*slot = o;
-	return 0;
+	return ADD(s->node->options, s->node->n_options, o);
 }
 
 /*

@@ -154,7 +154,7 @@ static struct module *find(const struct node *n, const char *name)
  */
 static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
 {
-	struct module module = {}, *slot;
+	struct module module = {};
 	int r;
 
 	if (find(n, name))
@@ -173,10 +173,8 @@ static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
 			return r;
 	}
 
-	slot = APPEND(n->modules, n->n_modules);
-	if (!slot)
+	if (ADD(n->modules, n->n_modules, module) < 0)
 		return -ENOMEM;
-	*slot = module;
 	qsort(n->modules, n->n_modules, sizeof(*n->modules), module_compare);
 	return 0;
 }

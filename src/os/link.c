@@ -115,17 +115,15 @@ static int add_end(const struct tunnel_kind *k, const struct nlattr *data, const
 {
 	for (int i = 0; i < 2; i++) {
 		const int attribute = i == 0 ? k->remote : k->remote6;
-		struct tunnel_end *to, end = { .ifindex = d->ifindex,
-					       .family = i == 0 ? AF_INET : AF_INET6,
-					       .mark = find_u32(data, k->mark) };
+		struct tunnel_end end = { .ifindex = d->ifindex,
+					  .family = i == 0 ? AF_INET : AF_INET6,
+					  .mark = find_u32(data, k->mark) };
 
-		if (!attribute || !read_remote(nla_find(nla_data(data), nla_len(data), attribute),
-					       end.family, end.remote))
-			continue;
-		to = APPEND(links->ends, links->n_ends);
-		if (!to)
+		if (attribute &&
+		    read_remote(nla_find(nla_data(data), nla_len(data), attribute), end.family,
+				end.remote) &&
+		    ADD(links->ends, links->n_ends, end) < 0)
 			return -ENOMEM;
-		*to = end;
 	}
 	return 0;
 }
@@ -419,19 +417,10 @@ static int on_address(struct nlmsghdr *h, void *userdata)
 {
 	struct nlattr *tb[ATTR_IFA_PROTO + 1];
 	struct addresses *list = userdata;
-	struct address parsed, *a;
-	int r;
+	struct address a;
+	int r = parse_address(h, tb, &a);
 
-	r = parse_address(h, tb, &parsed);
-	if (r <= 0)
-		return r;
-
-	a = APPEND(list->addresses, list->n);
-	if (!a)
-		return -ENOMEM;
-
-	*a = parsed;
-	return 0;
+	return r <= 0 ? r : ADD(list->addresses, list->n, a);
 }
 
 int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n)

@@ -43,16 +43,12 @@ static void read_gateway(const struct nlattr *a, int family, uint8_t ret[16])
 static int append(struct routes *list, const struct route *route, uint32_t ifindex,
 		  const struct nlattr *gateway, unsigned flags)
 {
-	struct route *to = APPEND(list->routes, list->n);
+	struct route t = *route;
 
-	if (!to)
-		return -ENOMEM;
-
-	*to = *route;
-	to->ifindex = ifindex;
-	to->is_dead = flags & RTNH_F_DEAD;
-	read_gateway(gateway, route->family, to->gateway);
-	return 0;
+	t.ifindex = ifindex;
+	t.is_dead = flags & RTNH_F_DEAD;
+	read_gateway(gateway, route->family, t.gateway);
+	return ADD(list->routes, list->n, t);
 }
 
 static int append_hops(struct routes *list, const struct route *route,
@@ -183,8 +179,7 @@ static int on_nexthop(struct nlmsghdr *h, void *userdata)
 	};
 	struct nlattr *tb[ATTR_NHA_GATEWAY + 1];
 	struct nexthops *list = userdata;
-	struct nexthop *to;
-
+	struct nexthop hop = {};
 	if (h->nlmsg_type != MESSAGE_NEWNEXTHOP)
 		return 0;
 	if (nlmsg_parse(h, sizeof(struct nexthop_header), tb, ATTR_NHA_GATEWAY, policy) < 0)
@@ -192,15 +187,12 @@ static int on_nexthop(struct nlmsghdr *h, void *userdata)
 	if (tb[ATTR_NHA_GROUP])
 		return append_members(list, get_u32(tb[ATTR_NHA_ID], 0), tb[ATTR_NHA_GROUP]);
 
-	to = APPEND(list->all, list->n);
-	if (!to)
-		return -ENOMEM;
-	*to = (struct nexthop){ .id = get_u32(tb[ATTR_NHA_ID], 0),
-				.ifindex = get_u32(tb[ATTR_NHA_OIF], 0) };
+	hop.id = get_u32(tb[ATTR_NHA_ID], 0);
+	hop.ifindex = get_u32(tb[ATTR_NHA_OIF], 0);
 	if (tb[ATTR_NHA_GATEWAY])
-		to->gateway_bytes =
-			(size_t)nla_memcpy(to->gateway, tb[ATTR_NHA_GATEWAY], sizeof(to->gateway));
-	return 0;
+		hop.gateway_bytes =
+			(size_t)nla_memcpy(hop.gateway, tb[ATTR_NHA_GATEWAY], sizeof(hop.gateway));
+	return ADD(list->all, list->n, hop);
 }
 
 static const struct nexthop *find_nexthop(const struct nexthops *l, uint32_t id)
@@ -214,22 +206,20 @@ static int append_by_nexthop(struct routes *list, const struct route *route,
 {
 	for (size_t i = 0; i < hops->n; i++) {
 		const struct nexthop *hop = &hops->all[i];
-		struct route *to;
+		struct route t = *route;
 
 		if (hop->id != route->nexthop)
 			continue;
 		if (hop->member)
 			hop = find_nexthop(hops, hop->member);
-		to = hop ? APPEND(list->routes, list->n) : NULL;
-		if (hop && !to)
-			return -ENOMEM;
 		if (!hop)
 			continue;
-		*to = *route;
-		to->nexthop = 0;
-		to->ifindex = hop->ifindex;
+		t.nexthop = 0;
+		t.ifindex = hop->ifindex;
 		if (hop->gateway_bytes == address_bytes(route->family))
-			memcpy(to->gateway, hop->gateway, hop->gateway_bytes);
+			memcpy(t.gateway, hop->gateway, hop->gateway_bytes);
+		if (ADD(list->routes, list->n, t) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -259,19 +249,9 @@ static int look_up_nexthops(struct netlink *nl, struct routes *l)
 	if (i == l->n)
 		return 0;
 	r = list_nexthops(nl, &hops);
-	for (i = 0; i < l->n && r >= 0; i++) {
-		struct route *to;
-
-		if (l->routes[i].nexthop) {
-			r = append_by_nexthop(&all, &l->routes[i], &hops);
-			continue;
-		}
-		to = APPEND(all.routes, all.n);
-		if (to)
-			*to = l->routes[i];
-		else
-			r = -ENOMEM;
-	}
+	for (i = 0; i < l->n && r >= 0; i++)
+		r = l->routes[i].nexthop ? append_by_nexthop(&all, &l->routes[i], &hops)
+					 : ADD(all.routes, all.n, l->routes[i]);
 	if (r < 0)
 		return r;
 	free(l->routes);

@@ -24,26 +24,20 @@ struct ends {
 static int add_peer(const struct nlattr *peer, uint32_t mark, struct ends *ends)
 {
 	const struct nlattr *a = nla_find(nla_data(peer), nla_len(peer), PEER_ENDPOINT);
+	struct tunnel_end end = { .ifindex = ends->ifindex, .mark = mark };
 	struct sockaddr_in6 endpoint = {};
-	struct tunnel_end *to;
-
 	if (!a)
 		return 0;
 	nla_memcpy(&endpoint, a, sizeof(endpoint));
 	if (endpoint.sin6_family != AF_INET && endpoint.sin6_family != AF_INET6)
 		return 0;
-	to = APPEND(ends->list, ends->n);
-	if (!to)
-		return -ENOMEM;
-	*to = (struct tunnel_end){ .ifindex = ends->ifindex,
-				   .family = endpoint.sin6_family,
-				   .mark = mark };
-	if (to->family == AF_INET6)
-		memcpy(to->remote, &endpoint.sin6_addr, sizeof(endpoint.sin6_addr));
+	end.family = endpoint.sin6_family;
+	if (end.family == AF_INET6)
+		memcpy(end.remote, &endpoint.sin6_addr, sizeof(endpoint.sin6_addr));
 	else
-		memcpy(to->remote, (const char *)&endpoint + offsetof(struct sockaddr_in, sin_addr),
+		memcpy(end.remote, (const char *)&endpoint + offsetof(struct sockaddr_in, sin_addr),
 		       sizeof(struct in_addr));
-	return 0;
+	return ADD(ends->list, ends->n, end);
 }
 
 static int on_device(struct nlmsghdr *h, void *userdata)

@@ -29,7 +29,6 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime,
 			 const struct output_record *record, bool is_there)
 {
 	_cleanup_(output_records_done) struct output_records l = {};
-	struct output_record *slot;
 	size_t i;
 	int r;
 
@@ -41,14 +40,10 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime,
 			break;
 	if ((i < l.n_entries) == is_there)
 		return 0;
-	if (is_there) {
-		slot = APPEND(l.entries, l.n_entries);
-		if (!slot)
-			return -ENOMEM;
-		*slot = *record;
-	} else {
+	if (!is_there)
 		memmove(&l.entries[i], &l.entries[i + 1], (--l.n_entries - i) * sizeof(*l.entries));
-	}
+	else if (ADD(l.entries, l.n_entries, *record) < 0)
+		return -ENOMEM;
 	return memory_write(fs, lifetime, &output_records_fields, &l);
 }
 

@@ -63,13 +63,8 @@ static int recall_records(const struct fs *fs, enum memory_lifetime lifetime, st
 	int r;
 
 	r = memory_read(fs, lifetime, &output_records_fields, &l);
-	for (size_t i = 0; i < l.n_entries && r >= 0; i++) {
-		struct output_record *slot = APPEND(n->output_records, n->n_output_records);
-
-		if (!slot)
-			return -ENOMEM;
-		*slot = l.entries[i];
-	}
+	for (size_t i = 0; i < l.n_entries && r >= 0; i++)
+		r = ADD(n->output_records, n->n_output_records, l.entries[i]);
 	return r;
 }
 

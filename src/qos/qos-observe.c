@@ -25,7 +25,7 @@ int observe_dcbs(struct os *d, const struct questions *q, struct node *n,
 		return 0;
 	for (size_t i = 0; i < n->n_netdevs; i++) {
 		const struct netdev *nd = &n->netdevs[i];
-		struct dcb dcb, *slot;
+		struct dcb dcb;
 		int r;
 
 		if (!is_asked(q, n, memory, nd))
@@ -35,11 +35,9 @@ int observe_dcbs(struct os *d, const struct questions *q, struct node *n,
 			log_debug_errno(r, "%s: DCB", nd->name);
 			continue;
 		}
-		slot = APPEND(n->dcbs, n->n_dcbs);
-		if (!slot)
+		dcb.ifindex = nd->ifindex;
+		if (ADD(n->dcbs, n->n_dcbs, dcb) < 0)
 			return -ENOMEM;
-		*slot = dcb;
-		slot->ifindex = nd->ifindex;
 	}
 	n->has_dcbs = true;
 	return 1;

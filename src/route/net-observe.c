@@ -296,12 +296,9 @@ int observe_lookups(struct os *d, const struct questions *q, struct node *n)
 	int n_asked = 0;
 
 	for (size_t i = 0; i < q->n_lookups && questions_ask(q, QUESTION_LOOKUPS); i++) {
-		struct lookup *l = APPEND(n->lookups, n->n_lookups);
+		struct lookup l = q->lookups[i];
 
-		if (!l)
-			return -ENOMEM;
-		*l = q->lookups[i];
-		if (route_lookup(&d->route, l, false) < 0)
+		if (route_lookup(&d->route, &l, false) < 0 || ADD(n->lookups, n->n_lookups, l) < 0)
 			return -ENOMEM;
 		n_asked++;
 	}
@@ -369,13 +366,10 @@ static int add_links(const struct look *l, int fd)
 		r = netns_list_links(l->nl, l->id, fd, &links, &n_links);
 	ns->is_closed = r < 0;
 	for (size_t i = 0; i < n_links && r != -ENOMEM; i++) {
-		struct netdev *slot = APPEND(n->aways, n->n_aways);
-
-		if (!slot)
+		links[i].netns = (uint32_t)n->n_netnses;
+		find_link(n, &links[i]);
+		if (ADD(n->aways, n->n_aways, links[i]) < 0)
 			return -ENOMEM;
-		*slot = links[i];
-		slot->netns = (uint32_t)n->n_netnses;
-		find_link(n, slot);
 	}
 	return r == -ENOMEM ? r : 0;
 }

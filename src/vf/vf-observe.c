@@ -55,12 +55,9 @@ static int list_infos(struct netlink *nl, struct pci *pf, struct node *n,
 	pf->has_silent_vfs = r >= 0 && n_infos == 0;
 
 	for (size_t i = 0; i < n_infos; i++) {
-		struct vf_info *slot = APPEND(n->vf_infos, n->n_vf_infos);
-
-		if (!slot)
+		COPY(infos[i].pf, pf->address);
+		if (ADD(n->vf_infos, n->n_vf_infos, infos[i]) < 0)
 			return -ENOMEM;
-		*slot = infos[i];
-		COPY(slot->pf, pf->address);
 	}
 	return 0;
 }
