@@ -321,7 +321,8 @@ static int compare_end(const void *a, const void *b)
 }
 
 /* Without RTEXT_FILTER_VF: with it mlx5 asks its firmware about each VF, one after the other. */
-static int list(struct netlink *nl, const int32_t *id, const int32_t *own, struct link_list *ret)
+static int list(struct netlink *nl, const int32_t *id, const int32_t *own, struct netdev **ret,
+		size_t *ret_n, struct tunnel_end **ret_ends, size_t *ret_n_ends)
 {
 	_cleanup_(links_done) struct link_list links = { .own = own };
 	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
@@ -339,18 +340,6 @@ static int list(struct netlink *nl, const int32_t *id, const int32_t *own, struc
 
 	SORT(links.netdevs, links.n, netdev_compare);
 	SORT(links.ends, links.n_ends, compare_end);
-	*ret = TAKE_STRUCT(links);
-	return 0;
-}
-
-int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n, struct tunnel_end **ret_ends,
-	      size_t *ret_n_ends)
-{
-	_cleanup_(links_done) struct link_list links = {};
-	int r = list(nl, NULL, NULL, &links);
-
-	if (r < 0)
-		return r;
 	*ret = TAKE(links.netdevs);
 	*ret_n = links.n;
 	if (ret_ends) {
@@ -360,16 +349,15 @@ int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n, struct tun
 	return 0;
 }
 
+int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n, struct tunnel_end **ret_ends,
+	      size_t *ret_n_ends)
+{
+	return list(nl, NULL, NULL, ret, ret_n, ret_ends, ret_n_ends);
+}
+
 int link_list_of(struct netlink *nl, int32_t id, int32_t own, struct netdev **ret, size_t *ret_n)
 {
-	_cleanup_(links_done) struct link_list links = {};
-	int r = list(nl, &id, &own, &links);
-
-	if (r < 0)
-		return r;
-	*ret = TAKE(links.netdevs);
-	*ret_n = links.n;
-	return 0;
+	return list(nl, &id, &own, ret, ret_n, NULL, NULL);
 }
 
 /* Return: 1 when it is an address of ours to look at, 0 when not, or -EBADMSG. */
@@ -464,38 +452,34 @@ int link_sync(struct netlink *nl, uint32_t ifindex)
 	return netlink_ask(nl, set_link(ifindex, 0, 0));
 }
 
-int link_set_mtu(struct netlink *nl, uint32_t ifindex, uint32_t mtu)
+static int set_attribute(struct netlink *nl, uint32_t ifindex, int type, const void *data,
+			 size_t size)
 {
 	_cleanup_(nlmsg_freep) struct nl_msg *m = set_link(ifindex, 0, 0);
 
-	if (!m || nla_put_u32(m, IFLA_MTU, mtu) < 0)
+	if (!m || nla_put(m, type, (int)size, data) < 0)
 		return -ENOMEM;
 
 	return netlink_ask(nl, TAKE(m));
+}
+
+int link_set_mtu(struct netlink *nl, uint32_t ifindex, uint32_t mtu)
+{
+	return set_attribute(nl, ifindex, IFLA_MTU, &mtu, sizeof(mtu));
 }
 
 int link_set_mac(struct netlink *nl, uint32_t ifindex, const char *mac)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
 	struct ether_addr bytes;
 
 	if (!ether_aton_r(mac, &bytes))
 		return -EINVAL;
-	m = set_link(ifindex, 0, 0);
-	if (!m || nla_put(m, IFLA_ADDRESS, sizeof(bytes), &bytes) < 0)
-		return -ENOMEM;
-
-	return netlink_ask(nl, TAKE(m));
+	return set_attribute(nl, ifindex, IFLA_ADDRESS, &bytes, sizeof(bytes));
 }
 
 int link_set_name(struct netlink *nl, uint32_t ifindex, const char *name)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = set_link(ifindex, 0, 0);
-
-	if (!m || nla_put_string(m, IFLA_IFNAME, name) < 0)
-		return -ENOMEM;
-
-	return netlink_ask(nl, TAKE(m));
+	return set_attribute(nl, ifindex, IFLA_IFNAME, name, strlen(name) + 1);
 }
 
 int link_change_altname(struct netlink *nl, uint32_t ifindex, const char *name, bool is_added)
