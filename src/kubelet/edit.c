@@ -272,13 +272,16 @@ static int unset_value(const struct target *t, const struct kubelet_edit *e, boo
 		       char **ret, size_t *ret_size)
 {
 	const char *key = kubelet_key(e->pairs[0].setting);
-	struct yaml_document d = { .key = key };
+	_cleanup_(yaml_items_done) struct yaml_items items = {};
+	const struct yaml_item *item;
+	struct yaml_fault fault;
 	int r;
 
-	r = yaml_document_read(t->text, t->size, YAML_KUBELET, &d);
+	r = yaml_read(t->text, t->size, YAML_KUBELET, &items, &fault);
 	if (r < 0)
 		return r;
-	if (d.n_entries == 0 || !d.entry.is_scalar || !streq(d.entry.value, e->old))
+	item = yaml_find(&items, key, "");
+	if (!item || !streq(item->text, e->old))
 		return 0;
 	return was_there ? edit_set(t->text, t->size, key, e->pairs[0].value, ret, ret_size)
 			 : edit_unset(t->text, t->size, key, ret, ret_size);

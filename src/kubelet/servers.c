@@ -2,10 +2,7 @@
 #include "servers.h"
 
 #include "../model/ip.h"
-#include "yaml-events.h"
-#include "yaml.h"
-
-#define MAX_DEPTH 64 /* of nested collections */
+#include "yaml-tree.h"
 
 /* Where kubelets have a kubeconfig when no flag says it, by distribution. */
 static const char *const usual_files[] = {
@@ -45,68 +42,25 @@ static void add(struct kubelet *k, const char *url, const char *path)
 	COPY(k->servers[k->n_servers++].path, path);
 }
 
-/* A collection that is being read: the key it stands under, and its own last key. */
-struct level {
-	bool is_mapping, is_value;
-	char name[24], key[24];
-};
-
-static void take_text(char *ret, size_t size, const yaml_event_t *e)
+/* @key: it stands under, of a list that the list does; @parent: the same of its mapping. */
+static void walk(const struct yaml_tree *t, const struct yaml_node *n, const char *parent,
+		 const char *key, const char *path, struct kubelet *k)
 {
-	const size_t n = e->data.scalar.length;
+	const bool is_mapping = n->type == YAML_MAPPING_START_EVENT;
+	const struct yaml_node *end = yaml_tree_next(t, n);
 
-	ret[0] = '\0';
-	if (n >= size)
-		return;
-	memcpy(ret, e->data.scalar.value, n);
-	ret[n] = '\0';
-}
+	if (n->type == YAML_SCALAR_EVENT)
+		for (size_t i = 0; i < ELEMENTSOF(keys); i++)
+			if (streq(key, keys[i].key) &&
+			    (!keys[i].parent || streq(parent, keys[i].parent)))
+				add(k, n->text, path);
+	for (n++; n < end; n = yaml_tree_next(t, n)) {
+		const char *name = n->text ?: "";
 
-static void on_scalar(struct level *top, const yaml_event_t *e, const char *path, struct kubelet *k)
-{
-	const char *parent = top->is_mapping ? top->name : "";
-	const char *key = top->is_mapping ? top->key : top->name;
-	char url[sizeof(k->servers[0].host) + 32];
-
-	if (top->is_mapping && !top->is_value) {
-		take_text(top->key, sizeof(top->key), e);
-		return;
+		if (is_mapping)
+			n = yaml_tree_next(t, n);
+		walk(t, n, is_mapping ? key : "", is_mapping ? name : key, path, k);
 	}
-	take_text(url, sizeof(url), e);
-	for (size_t i = 0; i < ELEMENTSOF(keys); i++)
-		if (streq(key, keys[i].key) && (!keys[i].parent || streq(parent, keys[i].parent)))
-			add(k, url, path);
-}
-
-/* Reads the first document. Return: 0 or -errno. */
-static int read_events(struct yaml_events *s, const char *path, struct kubelet *k)
-{
-	struct level levels[MAX_DEPTH + 1] = {}, *top = levels;
-
-	for (bool is_done = false; !is_done;) {
-		_cleanup_(yaml_event_delete) yaml_event_t e = {};
-		const int r = yaml_events_next(s, &e);
-
-		if (r < 0)
-			return r;
-		is_done = e.type == YAML_DOCUMENT_END_EVENT || e.type == YAML_STREAM_END_EVENT;
-		if (e.type == YAML_MAPPING_START_EVENT || e.type == YAML_SEQUENCE_START_EVENT) {
-			if (top == levels + MAX_DEPTH)
-				return -EOPNOTSUPP;
-			top[1] = (struct level){ .is_mapping = e.type == YAML_MAPPING_START_EVENT };
-			COPY(top[1].name, top->is_mapping ? top->key : top->name);
-			top++;
-			continue;
-		}
-		if (e.type == YAML_SCALAR_EVENT)
-			on_scalar(top, &e, path, k);
-		else if (e.type == YAML_MAPPING_END_EVENT || e.type == YAML_SEQUENCE_END_EVENT)
-			top--;
-		else if (e.type != YAML_ALIAS_EVENT)
-			continue;
-		top->is_value = !top->is_value;
-	}
-	return 0;
 }
 
 /* In the form of a kubeconfig, whichever form the file has; without any it may be another file. */
@@ -129,23 +83,18 @@ static int record(const struct fs *fs, const char *path, const struct kubelet *k
 
 static int read_file(const struct fs *fs, const char *path, struct kubelet *k)
 {
-	_cleanup_(yaml_events_done) struct yaml_events events = {};
+	_cleanup_(yaml_tree_done) struct yaml_tree tree = {};
 	_cleanup_(freep) char *text = NULL;
 	struct kubelet found = {};
-	uint32_t line;
 	size_t size;
 	int r;
 
 	r = fs_read_all(fs, fs_bare(path), YAML_MAX_BYTES, true, &text, &size);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	r = yaml_events_check(text, size, &line);
+	r = yaml_tree_read(text, size, &tree);
 	if (r >= 0)
-		r = yaml_events_open(&events, text, size);
-	if (r >= 0)
-		r = read_events(&events, path, &found);
-	if (r < 0)
-		found.n_servers = 0;
+		walk(&tree, tree.nodes, "", "", path, &found);
 	for (size_t i = 0; i < found.n_servers; i++)
 		add(k, found.servers[i].host, path);
 	return r == -ENOMEM ? r : record(fs, path, &found);

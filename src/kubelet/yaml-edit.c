@@ -4,10 +4,10 @@
 #include <stdarg.h>
 
 #include "../base/document.h"
-#include "yaml-events.h"
-#include "yaml.h"
+#include "yaml-tree.h"
 
-#define BLANKS " \t\r\n"
+#define BLANKS        " \t\r\n"
+#define MAX_OLD_VALUE 256 /* bytes; a longer one is no value of ours */
 
 enum yaml_change {
 	CHANGE_VALUE,
@@ -19,8 +19,8 @@ enum yaml_change {
 struct splice {
 	enum yaml_change change;
 	size_t from, to;
-	char *text;   /* owned */
-	size_t event; /* the value's that changes or goes, or the one before a new key */
+	char *text;  /* owned */
+	size_t node; /* the value that changes or goes, or that is before a new key */
 	const char *key, *value;
 	char odd[2 * EDIT_MAX_VALUE +
 		 2]; /* the value in quotes, where no quotes of ours would do */
@@ -33,111 +33,64 @@ static void splice_done(struct splice *s)
 
 /* Verification */
 
-static bool is_same_word(const yaml_char_t *a, const yaml_char_t *b)
+static bool is_marked(const struct yaml_node *n)
 {
-	return a && b ? streq((const char *)a, (const char *)b) : a == b;
+	return n->has_anchor || n->has_tag;
 }
 
-static bool is_same(const yaml_event_t *a, const yaml_event_t *b)
+/* Where a byte behind the splice is in the new text. */
+static size_t moved(const struct splice *s, size_t at)
 {
-	if (a->type != b->type)
+	return at > s->from ? at + strlen(s->text) - (s->to - s->from) : at;
+}
+
+/*
+ * Is a node that the splice is not about the same in the new text? Its bytes are, and so its anchor
+ * and tag, where it stands in the same place.
+ */
+static bool is_same(const struct yaml_node *a, const struct yaml_node *b, const struct splice *s,
+		    size_t n_more)
+{
+	if (a->type != b->type || a->style != b->style || b->at != moved(s, a->at))
 		return false;
-
-	switch (a->type) {
-	case YAML_SCALAR_EVENT:
-		return a->data.scalar.length == b->data.scalar.length &&
-		       memcmp(a->data.scalar.value, b->data.scalar.value, a->data.scalar.length) ==
-			       0 &&
-		       a->data.scalar.style == b->data.scalar.style &&
-		       is_same_word(a->data.scalar.anchor, b->data.scalar.anchor) &&
-		       is_same_word(a->data.scalar.tag, b->data.scalar.tag);
-	case YAML_SEQUENCE_START_EVENT:
-		return a->data.sequence_start.style == b->data.sequence_start.style &&
-		       is_same_word(a->data.sequence_start.anchor, b->data.sequence_start.anchor) &&
-		       is_same_word(a->data.sequence_start.tag, b->data.sequence_start.tag);
-	case YAML_MAPPING_START_EVENT:
-		return a->data.mapping_start.style == b->data.mapping_start.style &&
-		       is_same_word(a->data.mapping_start.anchor, b->data.mapping_start.anchor) &&
-		       is_same_word(a->data.mapping_start.tag, b->data.mapping_start.tag);
-	case YAML_DOCUMENT_END_EVENT:
-		return a->data.document_end.implicit == b->data.document_end.implicit;
-	default:
-		return true;
-	}
+	if (a->type != YAML_SCALAR_EVENT)
+		return b->end == a->end + (a->end > s->node ? n_more : 0);
+	return b->to == moved(s, a->to) && a->length == b->length &&
+	       memcmp(a->text, b->text, a->length) == 0;
 }
 
-/* -EUCLEAN unless the next event is that scalar. */
-static int expect(struct yaml_events *s, const char *text)
+/* -EUCLEAN unless the new tree has every node of the old one, but for what the splice is about. */
+static int compare(const struct yaml_tree *a, const struct yaml_tree *b, const struct splice *s)
 {
-	_cleanup_(yaml_event_delete) yaml_event_t e = {};
-	int r;
+	const size_t n_more = s->change == ADD_KEY ? 2 : s->change == DROP_KEY ? (size_t)-2 : 0;
 
-	r = yaml_events_next(s, &e);
-	if (r == -ENOMEM)
-		return r;
-	return r >= 0 && e.type == YAML_SCALAR_EVENT && !yaml_events_is_marked(&e) &&
-			       yaml_events_is_text(&e, text)
-		       ? 0
-		       : -EUCLEAN;
-}
+	if (b->n_nodes != a->n_nodes + n_more || a->is_ended != b->is_ended)
+		return -EUCLEAN;
+	for (size_t i = 0; i < a->n_nodes; i++) {
+		const bool is_meant = (i == s->node && s->change != ADD_KEY) ||
+				      (i + 1 == s->node && s->change == DROP_KEY);
 
-/* Expects the splice's value at event @at of the old text. Return: 1: that event is done with. */
-static int expect_splice(struct yaml_events *b, size_t at, const struct splice *s)
-{
-	int r = 0;
-
-	if (s->change == CHANGE_VALUE && at == s->event)
-		r = expect(b, s->value);
-	else if (s->change != DROP_KEY || (at != s->event && at + 1 != s->event))
-		return 0;
-	return r < 0 ? r : 1;
-}
-
-/* -EUCLEAN unless @b's document has every event of @a's, but for what the splice is about. */
-static int compare(struct yaml_events *a, struct yaml_events *b, const struct splice *s)
-{
-	bool is_end = false;
-	int r = 0;
-
-	while (!is_end) {
-		_cleanup_(yaml_event_delete) yaml_event_t old = {}, new = {};
-
-		r = yaml_events_next(a, &old);
-		if (r >= 0) {
-			r = expect_splice(b, a->n_events, s);
-			if (r > 0)
-				continue;
-		}
-		if (r >= 0)
-			r = yaml_events_next(b, &new);
-		if (r < 0)
-			return r == -ENOMEM ? r : -EUCLEAN;
-		if (!is_same(&old, &new))
+		if (!is_meant &&
+		    !is_same(&a->nodes[i], &b->nodes[i > s->node ? i + n_more : i], s, n_more))
 			return -EUCLEAN;
-
-		if (s->change == ADD_KEY && a->n_events == s->event) {
-			r = expect(b, s->key);
-			if (r >= 0)
-				r = expect(b, s->value);
-			if (r < 0)
-				return r;
-		}
-		is_end = old.type == YAML_DOCUMENT_END_EVENT || old.type == YAML_STREAM_END_EVENT;
 	}
-
-	return 0;
+	return s->change != ADD_KEY || yaml_node_is_text(&b->nodes[s->node + 1], s->key) ? 0
+											 : -EUCLEAN;
 }
 
-static int verify_events(const char *old, size_t old_size, const char *new, size_t new_size,
-			 const struct splice *s)
+static int verify(const struct yaml_document *old, const char *text, size_t size,
+		  const struct splice *s)
 {
-	_cleanup_(yaml_events_done) struct yaml_events a = {}, b = {};
-	int r;
+	_cleanup_(yaml_document_done) struct yaml_document d = { .key = s->key };
+	int r = yaml_document_read(text, size, YAML_KUBELET, &d);
 
-	r = yaml_events_open(&a, old, old_size);
-	if (r >= 0)
-		r = yaml_events_open(&b, new, new_size);
-	return r < 0 ? r : compare(&a, &b, s);
+	if (r < 0)
+		return r == -ENOMEM ? r : -EUCLEAN;
+	if (s->change == DROP_KEY ? d.n_entries > 0
+				  : d.n_entries == 0 || !yaml_node_is_text(d.entry, s->value) ||
+					    is_marked(d.entry) || yaml_node_is_null(d.entry))
+		return -EUCLEAN;
+	return compare(&old->tree, &d.tree, s);
 }
 
 static int verify_json(const char *old, size_t old_size, const char *new, size_t new_size,
@@ -158,26 +111,10 @@ static int verify_json(const char *old, size_t old_size, const char *new, size_t
 	return json_equal(a, b) ? 0 : -EUCLEAN;
 }
 
-static int verify_value(const char *new, size_t new_size, const struct splice *s)
-{
-	struct yaml_document d = { .key = s->key };
-	int r;
-
-	r = yaml_document_read(new, new_size, YAML_KUBELET, &d);
-	if (r < 0)
-		return r == -ENOMEM ? r : -EUCLEAN;
-	if (s->change == DROP_KEY)
-		return d.n_entries == 0 ? 0 : -EUCLEAN;
-	return d.n_entries > 0 && d.entry.is_scalar && !d.entry.is_marked && !d.entry.is_null &&
-			       d.entry.length == strlen(s->value) && streq(d.entry.value, s->value)
-		       ? 0
-		       : -EUCLEAN;
-}
-
 /* Splices */
 
-static int put_splice(const char *text, size_t size, bool is_json, const struct splice *s,
-		      char **ret, size_t *ret_size)
+static int put_splice(const char *text, size_t size, const struct yaml_document *d,
+		      const struct splice *s, char **ret, size_t *ret_size)
 {
 	const size_t n = strlen(s->text), new_size = size - (s->to - s->from) + n;
 	_cleanup_(freep) char *new = malloc(new_size + 1);
@@ -190,11 +127,9 @@ static int put_splice(const char *text, size_t size, bool is_json, const struct 
 	memcpy(new + s->from + n, text + s->to, size - s->to);
 	new[new_size] = '\0';
 
-	r = verify_events(text, size, new, new_size, s);
-	if (r >= 0 && is_json)
+	r = verify(d, new, new_size, s);
+	if (r >= 0 && d->is_json)
 		r = verify_json(text, size, new, new_size, s);
-	if (r >= 0)
-		r = verify_value(new, new_size, s);
 	if (r < 0)
 		return r;
 
@@ -245,11 +180,12 @@ static const char *quote_of(const struct splice *s, const char *quote)
 static int add_to_yaml(const char *text, size_t size, const struct yaml_document *d,
 		       struct splice *s)
 {
-	size_t line = d->kind.key_at, end = d->kind.to;
+	const size_t key_at = d->kind[-1].at;
+	size_t line = key_at, end = d->kind->to;
 	const char *quote = quote_of(s, is_word(s->value) ? "" : "\"");
 	char eol[3] = "\n";
 
-	while (line > yaml_events_bom(text, size) && text[line - 1] == ' ')
+	while (line > yaml_tree_bom(text, size) && text[line - 1] == ' ')
 		line--;
 	while (end < size && text[end] != '\n' && text[end] != '\r')
 		end++;
@@ -264,31 +200,31 @@ static int add_to_yaml(const char *text, size_t size, const struct yaml_document
 			}
 
 	s->from = s->to = end;
-	return print_splice(s, "%s%.*s%s: %s%s%s", eol, (int)(d->kind.key_at - line), text + line,
-			    s->key, quote, text_of(s), quote);
+	return print_splice(s, "%s%.*s%s: %s%s%s", eol, (int)(key_at - line), text + line, s->key,
+			    quote, text_of(s), quote);
 }
 
 /* Adds the key behind the member "kind", spaced like it. */
 static int add_to_json(const char *text, const struct yaml_document *d, struct splice *s)
 {
-	const struct yaml_entry *kind = &d->kind;
+	const struct yaml_node *kind = d->kind, *key = kind - 1;
 	const char *quote = quote_of(s, "\"");
-	size_t blanks = kind->key_at;
+	size_t blanks = key->at;
 
 	while (blanks > 0 && strchr(BLANKS, text[blanks - 1]))
 		blanks--;
 
 	s->from = s->to = kind->to;
-	return print_splice(s, ",%.*s\"%s\"%.*s%s%s%s", (int)(kind->key_at - blanks), text + blanks,
-			    s->key, (int)(kind->at - kind->key_to), text + kind->key_to, quote,
-			    text_of(s), quote);
+	return print_splice(s, ",%.*s\"%s\"%.*s%s%s%s", (int)(key->at - blanks), text + blanks,
+			    s->key, (int)(kind->at - key->to), text + key->to, quote, text_of(s),
+			    quote);
 }
 
 /*
  * A block scalar is a header, which may end in a comment, and lines below it: the header becomes
  * the word, the lines go. libyaml's end of it may be behind empty lines.
  */
-static int change_block(const char *text, const struct yaml_entry *e, struct splice *s)
+static int change_block(const char *text, const struct yaml_node *e, struct splice *s)
 {
 	size_t header = e->at, line = e->at, end = e->to;
 
@@ -306,13 +242,13 @@ static int change_block(const char *text, const struct yaml_entry *e, struct spl
 
 static int change_value(const char *text, const struct yaml_document *d, struct splice *s)
 {
-	const struct yaml_entry *e = &d->entry;
+	const struct yaml_node *e = d->entry;
 	const char *quote = is_word(s->value) ? "" : "\"";
 
-	if (!e->is_scalar || e->is_marked || strlen(e->value) != e->length)
+	if (e->type != YAML_SCALAR_EVENT || is_marked(e) || e->length >= MAX_OLD_VALUE ||
+	    strlen(e->text) != e->length)
 		return -EOPNOTSUPP;
 
-	s->event = e->event;
 	if (e->style == YAML_LITERAL_SCALAR_STYLE || e->style == YAML_FOLDED_SCALAR_STYLE)
 		return change_block(text, e, s);
 	if (e->style == YAML_SINGLE_QUOTED_SCALAR_STYLE)
@@ -358,7 +294,7 @@ int edit_set(const char *text, size_t size, const char *key, const char *value, 
 	     size_t *ret_size)
 {
 	_cleanup_(splice_done) struct splice s = { .key = key, .value = value };
-	struct yaml_document d = { .key = key };
+	_cleanup_(yaml_document_done) struct yaml_document d = { .key = key };
 	int r;
 
 	r = is_value(value) ? 0 : write_odd(value, s.odd);
@@ -367,8 +303,7 @@ int edit_set(const char *text, size_t size, const char *key, const char *value, 
 	if (r < 0)
 		return r;
 
-	if (d.n_entries > 0 && d.entry.is_scalar && !d.entry.is_marked &&
-	    d.entry.length == strlen(value) && streq(d.entry.value, value)) {
+	if (d.n_entries > 0 && yaml_node_is_text(d.entry, value) && !is_marked(d.entry)) {
 		char *same = malloc(size + 1);
 
 		if (!same)
@@ -381,23 +316,23 @@ int edit_set(const char *text, size_t size, const char *key, const char *value, 
 	}
 
 	s.change = d.n_entries > 0 ? CHANGE_VALUE : ADD_KEY;
-	s.event = d.kind.event;
+	s.node = (size_t)((d.n_entries > 0 ? d.entry : d.kind) - d.tree.nodes);
 	if (s.change == CHANGE_VALUE)
 		r = change_value(text, &d, &s);
 	else
 		r = d.is_json ? add_to_json(text, &d, &s) : add_to_yaml(text, size, &d, &s);
-	return r < 0 ? r : put_splice(text, size, d.is_json, &s, ret, ret_size);
+	return r < 0 ? r : put_splice(text, size, &d, &s, ret, ret_size);
 }
 
 /* In JSON with the comma before it, else with the end of the line before it. */
 static int drop_entry(const char *text, size_t size, const struct yaml_document *d,
 		      struct splice *s)
 {
-	const struct yaml_entry *e = &d->entry;
+	const struct yaml_node *e = d->entry;
 
-	s->from = e->key_at;
+	s->from = e[-1].at;
 	s->to = e->to;
-	s->event = e->event;
+	s->node = (size_t)(e - d->tree.nodes);
 	while (s->from > 0 && strchr(d->is_json ? BLANKS : " ", text[s->from - 1]))
 		s->from--;
 	if (d->is_json) {
@@ -419,15 +354,15 @@ static int drop_entry(const char *text, size_t size, const struct yaml_document 
 int edit_unset(const char *text, size_t size, const char *key, char **ret, size_t *ret_size)
 {
 	_cleanup_(splice_done) struct splice s = { .change = DROP_KEY, .key = key };
-	struct yaml_document d = { .key = key };
+	_cleanup_(yaml_document_done) struct yaml_document d = { .key = key };
 	int r;
 
 	r = yaml_document_read(text, size, YAML_KUBELET, &d);
 	if (r < 0)
 		return r;
-	if (d.n_entries != 1 || !d.entry.is_scalar)
+	if (d.n_entries != 1 || d.entry->type != YAML_SCALAR_EVENT)
 		return -EOPNOTSUPP;
 
 	r = drop_entry(text, size, &d, &s);
-	return r < 0 ? r : put_splice(text, size, d.is_json, &s, ret, ret_size);
+	return r < 0 ? r : put_splice(text, size, &d, &s, ret, ret_size);
 }

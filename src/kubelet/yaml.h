@@ -4,7 +4,7 @@
  * the scalars of a KubeletConfiguration (kubelet.config.k8s.io/v1beta1), or of the configuration of
  * RKE2 and k3s, and to tell where they stand. Editing is in edit.h.
  *
- * Is not a general YAML library and keeps no tree. It reads what the kubelet reads: the first
+ * Is not a general YAML library. It reads what the kubelet reads: the first
  * document only, the last of equal keys, what aliases and merge keys bring in; what begins with "{"
  * is JSON. A text whose values cannot be told is refused, for nothing is known of it then:
  *
@@ -77,32 +77,3 @@ bool yaml_has_duplicates(const struct yaml_items *l);
 
 /* The errors above as people read them: "is larger than 4 MiB". */
 const char *yaml_problem(int r);
-
-/* --- for edit.c --- */
-
-/* A key of the top level with its value, in bytes of the text. */
-struct yaml_entry {
-	char key[64];          /* decoded, cut */
-	char value[256];       /* decoded, cut */
-	size_t length;         /* of the whole value */
-	size_t key_at, key_to; /* of the key, with its quotes */
-	size_t at, to;         /* of the value */
-	size_t event;          /* number of the value's event, from 1 */
-	uint32_t line;
-	int style; /* yaml_scalar_style_t */
-	bool is_scalar, is_marked, is_null;
-};
-
-struct yaml_document {
-	/* Filled by yaml_document_read(). */
-	bool is_json, is_fixed;
-	struct yaml_entry kind, entry; /* the last "kind", and the last of the key asked for */
-	size_t n_entries;              /* of the key asked for */
-	struct yaml_fault fault;       /* as of yaml_read() */
-
-	/* Asked for. */
-	const char *key;
-	struct yaml_items *items; /* NULL: it is to be edited */
-};
-
-int yaml_document_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_document *d);
