@@ -4,43 +4,44 @@
 #include "../model/kubelet.h"
 #include "unit.h"
 
-static const char *const names[] = {
-	[FLAG_CONFIG] = "config",
-	[FLAG_CONFIG_DIR] = "config-dir",
-	[FLAG_POLICY] = "topology-manager-policy",
-	[FLAG_SCOPE] = "topology-manager-scope",
-	[FLAG_CPU_POLICY] = "cpu-manager-policy",
-	[FLAG_RESERVED_CPUS] = "reserved-cpus",
-	[FLAG_POLICY_OPTIONS] = "topology-manager-policy-options",
-	[FLAG_KUBE_RESERVED] = "kube-reserved",
-	[FLAG_SYSTEM_RESERVED] = "system-reserved",
-	[FLAG_KUBE_CGROUP] = "kube-reserved-cgroup",
-	[FLAG_SYSTEM_CGROUP] = "system-reserved-cgroup",
-	[FLAG_ROOT_DIR] = "root-dir",
-	[FLAG_CPU_OPTIONS] = "cpu-manager-policy-options",
-	[FLAG_MEMORY_POLICY] = "memory-manager-policy",
-	[FLAG_FEATURE_GATES] = "feature-gates",
-	[FLAG_RESERVED_MEMORY] = "reserved-memory",
-	[FLAG_EVICTION_HARD] = "eviction-hard",
-	[FLAG_NODE_LABELS] = "node-labels",
-	[FLAG_HOST_NAME] = "hostname-override",
-	[FLAG_KUBECONFIG] = "kubeconfig",
-	[FLAG_BOOTSTRAP_KUBECONFIG] = "bootstrap-kubeconfig",
-	[FLAG_NODE_IP] = "node-ip",
-	[FLAG_KUBELET_ARG] = "kubelet-arg",
-	[FLAG_DATA_DIR] = "data-dir",
-	[FLAG_NODE_NAME] = "node-name",
-	[FLAG_FLANNEL_IFACE] = "flannel-iface",
-	[FLAG_SERVER] = "server",
-	[FLAG_EXTRA_ARGS] = "kubelet-extra-args",
-};
-_Static_assert(ELEMENTSOF(names) == _FLAG_N, "a name for every flag");
-
-/* Short names of k3s and RKE2. */
-static const struct {
+static const struct flag_name {
 	const char *name;
 	enum flag_kind kind;
-} aliases[] = { { "i", FLAG_NODE_IP }, { "s", FLAG_SERVER }, { "d", FLAG_DATA_DIR } };
+} names[] = {
+	{ "config", FLAG_CONFIG },
+	{ "config-dir", FLAG_CONFIG_DIR },
+	{ "topology-manager-policy", FLAG_POLICY },
+	{ "topology-manager-scope", FLAG_SCOPE },
+	{ "cpu-manager-policy", FLAG_CPU_POLICY },
+	{ "reserved-cpus", FLAG_RESERVED_CPUS },
+	{ "topology-manager-policy-options", FLAG_POLICY_OPTIONS },
+	{ "kube-reserved", FLAG_KUBE_RESERVED },
+	{ "system-reserved", FLAG_SYSTEM_RESERVED },
+	{ "kube-reserved-cgroup", FLAG_KUBE_CGROUP },
+	{ "system-reserved-cgroup", FLAG_SYSTEM_CGROUP },
+	{ "root-dir", FLAG_ROOT_DIR },
+	{ "cpu-manager-policy-options", FLAG_CPU_OPTIONS },
+	{ "memory-manager-policy", FLAG_MEMORY_POLICY },
+	{ "feature-gates", FLAG_FEATURE_GATES },
+	{ "reserved-memory", FLAG_RESERVED_MEMORY },
+	{ "eviction-hard", FLAG_EVICTION_HARD },
+	{ "node-labels", FLAG_NODE_LABELS },
+	{ "hostname-override", FLAG_HOST_NAME },
+	{ "kubeconfig", FLAG_KUBECONFIG },
+	{ "bootstrap-kubeconfig", FLAG_BOOTSTRAP_KUBECONFIG },
+	{ "node-ip", FLAG_NODE_IP },
+	{ "kubelet-arg", FLAG_KUBELET_ARG },
+	{ "data-dir", FLAG_DATA_DIR },
+	{ "node-name", FLAG_NODE_NAME },
+	{ "flannel-iface", FLAG_FLANNEL_IFACE },
+	{ "server", FLAG_SERVER },
+	{ "kubelet-extra-args", FLAG_EXTRA_ARGS },
+	/* short names of k3s and RKE2 */
+	{ "i", FLAG_NODE_IP },
+	{ "s", FLAG_SERVER },
+	{ "d", FLAG_DATA_DIR },
+};
+_Static_assert(ELEMENTSOF(names) == _FLAG_N + 3, "a name for every flag");
 
 void flags_done(struct flags *l)
 {
@@ -51,6 +52,7 @@ void flags_done(struct flags *l)
 /* The flag that @text names up to "=" or its end. */
 static bool is_flag(const char *text, enum flag_kind *ret, size_t *ret_size)
 {
+	const struct flag_name *row;
 	char name[40];
 	size_t n = strcspn(text, "=");
 
@@ -60,19 +62,12 @@ static bool is_flag(const char *text, enum flag_kind *ret, size_t *ret_size)
 		name[i] = text[i] == '_' ? '-' : text[i];
 	name[n] = '\0';
 
-	for (size_t i = 0; i < ELEMENTSOF(names); i++)
-		if (streq(name, names[i])) {
-			*ret = (enum flag_kind)i;
-			*ret_size = n;
-			return true;
-		}
-	for (size_t i = 0; i < ELEMENTSOF(aliases); i++)
-		if (streq(name, aliases[i].name)) {
-			*ret = aliases[i].kind;
-			*ret_size = n;
-			return true;
-		}
-	return false;
+	row = FIND(it, names, ELEMENTSOF(names), streq(name, it->name));
+	if (!row)
+		return false;
+	*ret = row->kind;
+	*ret_size = n;
+	return true;
 }
 
 static struct flag *add(struct flags *l, enum flag_kind kind)
