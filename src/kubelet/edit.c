@@ -369,30 +369,5 @@ int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool wa
 
 bool kubelet_is_refusal(int r)
 {
-	switch (r) {
-	case -EBUSY: /* a bind mount */
-	case -EROFS:
-	case -EPERM: /* immutable */
-	case -EACCES:
-	case -EAGAIN:
-	case -EMLINK: /* a hard link */
-	case -EEXIST:
-	case -ENOENT: /* just removed */
-	case -ENOTDIR:
-	case -EISDIR:
-	case -EINVAL: /* a FIFO or a device */
-	case -ENXIO:
-	case -ELOOP:
-	case -ENAMETOOLONG:
-	case -ENODATA:
-	case -EFBIG:
-	case -EILSEQ:
-	case -EBADMSG:
-	case -EMEDIUMTYPE:
-	case -EOPNOTSUPP:
-	case -EUCLEAN:
-		return true;
-	default:
-		return false;
-	}
+	return r < 0 && r != -ENOMEM && r != -ENOSPC && r != -EDQUOT && r != -EIO;
 }
