@@ -223,14 +223,11 @@ static uint32_t meant_rank(enum kubelet_setting s, const char *text)
 static void set_text(struct kubelet_value *v, enum kubelet_setting s, const char *text,
 		     bool may_be_empty)
 {
-	bool is_text = COPY(v->text, text);
+	bool is_text;
 
-	/* Values come from files: they may hold anything, and are shown. */
-	for (char *c = v->text; *c; c++) {
-		is_text &= *c >= ' ' && *c <= '~';
-		if (*c < ' ' || *c > '~')
-			*c = '?';
-	}
+	COPY(v->text, text);
+	make_printable(v->text); /* values come from files, and are shown */
+	is_text = streq(v->text, text);
 	v->rank = is_text ? kubelet_rank(s, v->text) : 0;
 	if (may_be_empty && !*v->text)
 		v->rank = 1;

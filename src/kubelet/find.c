@@ -463,9 +463,7 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 		COPY(ret_notes->version, version.line);
 		COPY(ret_notes->running, running);
 	}
-	for (char *c = k.seen.problem; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
+	make_printable(k.seen.problem);
 	*ret = k;
 	return 0;
 }
