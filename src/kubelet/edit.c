@@ -31,17 +31,6 @@ void kubelet_edit_add(struct kubelet_edit *e, enum kubelet_setting s, const char
 	e->n_pairs++;
 }
 
-static char *duplicate(const char *text, size_t size)
-{
-	char *same = malloc(size + 1);
-
-	if (same) {
-		memcpy(same, text, size);
-		same[size] = '\0';
-	}
-	return same;
-}
-
 /*
  * Only one kubelet-ensure edits at a time; another one waits a few milliseconds. The lock is a file
  * that only root can open: a lock on the temporary file, which gets the mode of the real one, could
@@ -59,17 +48,14 @@ int kubelet_lock(const struct fs *fs)
 static int set_values(const char *text, size_t size, const struct kubelet_edit *e, char **ret,
 		      size_t *ret_size)
 {
-	_cleanup_(freep) char *now = duplicate(text, size);
-	int is_changed = 0;
+	_cleanup_(freep) char *now = NULL;
+	int is_changed = 0, r = 0;
 
-	if (!now)
-		return -ENOMEM;
-	for (size_t i = 0; i < e->n_pairs; i++) {
+	for (size_t i = 0; i < e->n_pairs && r >= 0; i++) {
 		char *next;
-		int r;
 
-		r = edit_set(now, size, kubelet_key(e->pairs[i].setting), e->pairs[i].value, &next,
-			     &size);
+		r = edit_set(now ?: text, size, kubelet_key(e->pairs[i].setting), e->pairs[i].value,
+			     &next, &size);
 		if (r < 0)
 			return r;
 		free(now);
@@ -81,23 +67,6 @@ static int set_values(const char *text, size_t size, const struct kubelet_edit *
 	return is_changed;
 }
 
-static int put_between(const char *text, size_t size, size_t from, size_t to, const char *put,
-		       char **ret, size_t *ret_size)
-{
-	const size_t n = strlen(put), new_size = size - (to - from) + n;
-	char *new = malloc(new_size + 1);
-
-	if (!new)
-		return -ENOMEM;
-	memcpy(new, text, from);
-	memcpy(new + from, put, n);
-	memcpy(new + from + n, text + to, size - to);
-	new[new_size] = '\0';
-	*ret = new;
-	*ret_size = new_size;
-	return 1;
-}
-
 /* The old value must still stand where it was seen. */
 static int set_token(const char *text, size_t size, const struct kubelet_edit *e, char **ret,
 		     size_t *ret_size)
@@ -105,7 +74,7 @@ static int set_token(const char *text, size_t size, const struct kubelet_edit *e
 	if (e->from > e->to || e->to > size || e->to - e->from != strlen(e->old) ||
 	    memcmp(text + e->from, e->old, e->to - e->from) != 0)
 		return -EAGAIN;
-	return put_between(text, size, e->from, e->to, e->pairs[0].value, ret, ret_size);
+	return edit_replace(text, size, e->from, e->to, e->pairs[0].value, ret, ret_size);
 }
 
 static int print_flags(const struct kubelet_edit *e, const char *end, char *ret, size_t size)
@@ -135,12 +104,12 @@ static int add_flags(const char *text, size_t size, const struct kubelet_edit *e
 		if (e->at > size)
 			return -EAGAIN;
 		snprintf(put, sizeof(put), "%s%s", e->is_empty ? "" : " ", flags);
-		return put_between(text, size, e->at, e->at, put, ret, ret_size);
+		return edit_replace(text, size, e->at, e->at, put, ret, ret_size);
 	}
 	is_open = size > 0 && text[size - 1] != '\n';
 	snprintf(put, sizeof(put), *e->variable ? "%s%s=\"%s\"%s" : "%s%s%s%s", is_open ? "\n" : "",
 		 e->variable, flags, is_open ? "" : "\n");
-	return put_between(text, size, size, size, put, ret, ret_size);
+	return edit_replace(text, size, size, size, put, ret, ret_size);
 }
 
 int kubelet_own_text(const struct kubelet_edit *e, char **ret)
@@ -185,10 +154,9 @@ static int edit_target(const struct fs *fs, const struct kubelet_edit *e, struct
 		return r;
 
 	is_changed = r;
-	u->before = duplicate(t.text, t.size);
-	u->before_size = t.size;
-	if (!u->before)
-		return -ENOMEM;
+	r = edit_replace(t.text, t.size, 0, 0, "", &u->before, &u->before_size);
+	if (r < 0)
+		return r;
 	t.on_written = e->on_written;
 	r = is_changed ? target_replace(&t, u->after, u->after_size) : 0;
 	return r < 0 ? r : is_changed;
@@ -330,7 +298,7 @@ static int remove_flag(const struct target *t, const struct kubelet_edit *e, cha
 		to++;
 	snprintf(rest, sizeof(rest), "%s%s", e->variable, *e->variable ? "=\"\"" : "");
 	widen(t, rest, &from, &to);
-	return put_between(t->text, t->size, from, to, "", ret, ret_size);
+	return edit_replace(t->text, t->size, from, to, "", ret, ret_size);
 }
 
 /* Is nothing in it but a variable without a value? */

@@ -113,21 +113,33 @@ static int verify_json(const char *old, size_t old_size, const char *new, size_t
 
 /* Splices */
 
-static int put_splice(const char *text, size_t size, const struct yaml_document *d,
-		      const struct splice *s, char **ret, size_t *ret_size)
+int edit_replace(const char *text, size_t size, size_t from, size_t to, const char *put, char **ret,
+		 size_t *ret_size)
 {
-	const size_t n = strlen(s->text), new_size = size - (s->to - s->from) + n;
-	_cleanup_(freep) char *new = malloc(new_size + 1);
-	int r;
+	const size_t n = strlen(put), new_size = size - (to - from) + n;
+	char *new = malloc(new_size + 1);
 
 	if (!new)
 		return -ENOMEM;
-	memcpy(new, text, s->from);
-	memcpy(new + s->from, s->text, n);
-	memcpy(new + s->from + n, text + s->to, size - s->to);
+	memcpy(new, text, from);
+	memcpy(new + from, put, n);
+	memcpy(new + from + n, text + to, size - to);
 	new[new_size] = '\0';
+	*ret = new;
+	*ret_size = new_size;
+	return 1;
+}
 
-	r = verify(d, new, new_size, s);
+static int put_splice(const char *text, size_t size, const struct yaml_document *d,
+		      const struct splice *s, char **ret, size_t *ret_size)
+{
+	_cleanup_(freep) char *new = NULL;
+	size_t new_size;
+	int r;
+
+	r = edit_replace(text, size, s->from, s->to, s->text, &new, &new_size);
+	if (r >= 0)
+		r = verify(d, new, new_size, s);
 	if (r >= 0 && d->is_json)
 		r = verify_json(text, size, new, new_size, s);
 	if (r < 0)
@@ -303,17 +315,8 @@ int edit_set(const char *text, size_t size, const char *key, const char *value, 
 	if (r < 0)
 		return r;
 
-	if (d.n_entries > 0 && yaml_node_is_text(d.entry, value) && !is_marked(d.entry)) {
-		char *same = malloc(size + 1);
-
-		if (!same)
-			return -ENOMEM;
-		memcpy(same, text, size);
-		same[size] = '\0';
-		*ret = same;
-		*ret_size = size;
-		return 0;
-	}
+	if (d.n_entries > 0 && yaml_node_is_text(d.entry, value) && !is_marked(d.entry))
+		return MIN(edit_replace(text, size, 0, 0, "", ret, ret_size), 0);
 
 	s.change = d.n_entries > 0 ? CHANGE_VALUE : ADD_KEY;
 	s.node = (size_t)((d.n_entries > 0 ? d.entry : d.kind) - d.tree.nodes);
