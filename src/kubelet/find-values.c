@@ -47,12 +47,6 @@ void find_values_done(struct value_look *l)
 	sources_done(&l->sources);
 }
 
-void find_values_problem(struct kubelet_found *k, const char *text)
-{
-	if (!*k->seen.problem)
-		COPY(k->seen.problem, text);
-}
-
 /* Files and folders */
 
 /* As they are written on command lines; what is more is not understood. */
@@ -103,7 +97,6 @@ static int read_usual_file(struct value_look *l, struct kubelet_found *k)
 static int find_file(struct value_look *l, struct kubelet_found *k)
 {
 	const struct flag *f = flags_last(&l->flags, FLAG_CONFIG);
-	char text[320];
 
 	if (!*k->seen.unit)
 		return read_usual_file(l, k);
@@ -112,10 +105,9 @@ static int find_file(struct value_look *l, struct kubelet_found *k)
 	if (!f || k->flavour == KUBELET_RANCHER)
 		return 0;
 	if (f->is_cut || !is_plain_path(f->value)) {
-		snprintf(text, sizeof(text),
-			 "%.120s:%" PRIu32 ": --config=%.120s is not understood", f->path, f->line,
-			 f->value);
-		find_values_problem(k, text);
+		problem_note(k->seen.problem,
+			     "%.120s:%" PRIu32 ": --config=%.120s is not understood", f->path,
+			     f->line, f->value);
 		return 0;
 	}
 	return read_file(l, k, f->value);
@@ -134,7 +126,7 @@ static int find_folder(struct value_look *l, struct kubelet_found *k)
 	if (!*k->seen.folder)
 		return 0;
 	if (!is_plain_path(k->seen.folder)) {
-		find_values_problem(k, "--config-dir is not understood");
+		problem_note(k->seen.problem, "--config-dir is not understood");
 		return 0;
 	}
 
@@ -307,7 +299,7 @@ int find_values_files(struct value_look *l, struct kubelet_found *k)
 void find_values(struct value_look *l, struct kubelet_found *k)
 {
 	if (!*k->unknown)
-		find_values_problem(k, l->sources.problem);
+		problem_note(k->seen.problem, "%s", l->sources.problem);
 	COPY(k->unknown, l->sources.problem);
 	forget_reset(l, k);
 	if (k->seen.has_folder || k->flavour == KUBELET_RANCHER)

@@ -23,9 +23,6 @@ struct value_look {
 
 void find_values_done(struct value_look *l);
 
-/* Notes the first thing that is not understood: nothing is edited then. */
-void find_values_problem(struct kubelet_found *k, const char *text);
-
 /* The file of --config, or a usual one, and the folder of --config-dir. 0 or -ENOMEM. */
 int find_values_files(struct value_look *l, struct kubelet_found *k);
 

@@ -237,13 +237,13 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 		l->rancher.flags = (struct flags){};
 		COPY(k->seen.folder, l->rancher.folder);
 		COPY(k->rancher_path, l->rancher.own_path);
-		find_values_problem(k, l->rancher.problem);
+		problem_note(k->seen.problem, "%s", l->rancher.problem);
 	} else if ((is_k0s || !l->unit.is_clear) && l->process.n_pages > 0) {
 		flags_done(&l->flags);
 		l->flags = TAKE_STRUCT(of_process);
 	} else if (k->seen.is_there) {
 		r = is_k0s ? read_extra_args(&l->flags) : 0;
-		find_values_problem(k, l->unit.problem);
+		problem_note(k->seen.problem, "%s", l->unit.problem);
 	}
 	flags_done(&of_process);
 

@@ -163,8 +163,8 @@ static int read_config(struct rancher *rn, const struct fs *fs, const char *path
 	int has_flags = 0, r;
 
 	r = source_read(fs, path, YAML_ANY, problem, &items);
-	if (r < 0 && r != -ENODATA && !*rn->problem)
-		COPY(rn->problem, problem);
+	if (r < 0 && r != -ENODATA)
+		problem_note(rn->problem, "%s", problem);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 
@@ -172,10 +172,9 @@ static int read_config(struct rancher *rn, const struct fs *fs, const char *path
 		const bool is_flag = is_key(&items.items[i], "kubelet-arg");
 
 		has_flags |= is_flag;
-		if (is_odd_flag(&items.items[i]) && !*rn->problem)
-			snprintf(rn->problem, sizeof(rn->problem),
-				 "%.160s:%" PRIu32 ": a flag is not understood", path,
-				 items.items[i].line);
+		if (is_odd_flag(&items.items[i]))
+			problem_note(rn->problem, "%.160s:%" PRIu32 ": a flag is not understood",
+				     path, items.items[i].line);
 		if (!items.items[i].sub[0] && (is_flag || own_of(&items.items[i])))
 			r = take_item(rn, &items.items[i], path);
 	}
@@ -206,8 +205,8 @@ static int read_folder(struct rancher *rn, const struct fs *fs, const char *fold
 		if (!is_config_name(names.names[i]))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, names.names[i]);
-		if (strlen(path) >= MAX_PATH && !*rn->problem)
-			snprintf(rn->problem, sizeof(rn->problem), "%.200s: too long a path", path);
+		if (strlen(path) >= MAX_PATH)
+			problem_note(rn->problem, "%.200s: too long a path", path);
 		r = strlen(path) >= MAX_PATH ? 0 : read_config(rn, fs, path);
 		if (r < 0)
 			return r;

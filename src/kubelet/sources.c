@@ -4,9 +4,9 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 
 #include "../model/kubelet.h"
+#include "words.h"
 
 #define MAX_DEPTH 8   /* of folders in the folder of drop-ins */
 #define MAX_FILES 256 /* in it */
@@ -305,8 +305,7 @@ int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
 	if (r == -EBADMSG && is_prefix(text, BROKEN))
 		snprintf(tail, sizeof(tail), "%.*s", (int)strcspn(after(text, BROKEN), "\n"),
 			 after(text, BROKEN));
-	if (!*problem)
-		snprintf(problem, 256, "%.90s%s", path, tail);
+	problem_note(problem, "%.90s%s", path, tail);
 	if (record_refused(fs, fs_bare(path), fault.line, tail, r) < 0)
 		return -ENOMEM;
 	return r;
@@ -333,33 +332,22 @@ int sources_add_file(struct sources *l, const struct fs *fs, const char *path, c
 	return 0;
 }
 
-static _printf_(2, 3) void problem(struct sources *l, const char *format, ...)
-{
-	va_list ap;
-
-	if (*l->problem)
-		return;
-	va_start(ap, format);
-	vsnprintf(l->problem, sizeof(l->problem), format, ap);
-	va_end(ap);
-}
-
 static int add_drop_in(struct sources *l, const struct fs *fs, const char *path, const char *name)
 {
 	const size_t n = l->n_sources;
 	int r;
 
 	if (n == MAX_FILES) {
-		problem(l, "%s: too many drop-ins", path);
+		problem_note(l->problem, "%s: too many drop-ins", path);
 		return 0;
 	}
 	r = sources_add_file(l, fs, path, name);
 	if (r == -ENOMEM)
 		return r;
 	if (r == -ENOENT)
-		problem(l, "%s: leads nowhere", path);
+		problem_note(l->problem, "%s: leads nowhere", path);
 	else if (r >= 0 && yaml_has_duplicates(&l->sources[n].items))
-		problem(l, "%s: a key is there twice", path);
+		problem_note(l->problem, "%s: a key is there twice", path);
 	return 0;
 }
 
@@ -382,14 +370,14 @@ static int walk(struct sources *l, const struct fs *fs, const char *folder, cons
 		snprintf(path, sizeof(path), "%s/%s", folder, names.names[i]);
 		snprintf(name, sizeof(name), "%s%s", below, names.names[i]);
 		if (strlen(path) >= sizeof(l->sources->path)) {
-			problem(l, "%.200s: too long a path", path);
+			problem_note(l->problem, "%.200s: too long a path", path);
 			continue;
 		}
 		if (fs_read_link(fs, fs_bare(path), link, sizeof(link)) < 0)
 			fd = fs_open(fs, fs_bare(path), O_PATH | O_DIRECTORY);
 		r = 0;
 		if (fd >= 0 && depth == MAX_DEPTH) {
-			problem(l, "%s: too many folders in each other", path);
+			problem_note(l->problem, "%s: too many folders in each other", path);
 		} else if (fd >= 0) {
 			strcat(name, "/");
 			r = walk(l, fs, path, name, depth + 1);

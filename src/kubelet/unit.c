@@ -3,7 +3,6 @@
 
 #include <fnmatch.h>
 #include <limits.h>
-#include <stdarg.h>
 
 #include "../os/unit-file.h"
 
@@ -13,18 +12,6 @@
 #define MAX_SUM     ((size_t)16 * 1024 * 1024) /* of all pages */
 #define LETTERS     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 #define WORD_BYTES  256u /* what a word takes beside its bytes: no more than 8192 of them */
-
-void unit_problem(struct unit *u, const char *format, ...)
-{
-	va_list ap;
-
-	u->is_clear = false;
-	if (*u->problem)
-		return;
-	va_start(ap, format);
-	vsnprintf(u->problem, sizeof(u->problem), format, ap);
-	va_end(ap);
-}
 
 void unit_done(struct unit *u)
 {

@@ -108,7 +108,7 @@ struct variable *unit_variable(const struct unit *u, const char *name);
 
 uint32_t unit_line(const struct unit *u, uint16_t page, uint32_t at); /* from 1; 0: not known */
 
-_printf_(2, 3) void unit_problem(struct unit *u, const char *format, ...);
+#define unit_problem(u, ...) ((u)->is_clear = false, problem_note((u)->problem, __VA_ARGS__))
 
 /* In arguments.c: the words of the command line. */
 

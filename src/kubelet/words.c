@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
 
+#include <stdarg.h>
+
 #define BLANKS " \t\r\n"
+
+void problem_note(char problem[static 256], const char *format, ...)
+{
+	va_list ap;
+
+	if (*problem)
+		return;
+	va_start(ap, format);
+	vsnprintf(problem, 256, format, ap);
+	va_end(ap);
+}
 
 void text_done(struct text *t)
 {
