@@ -130,6 +130,9 @@ static const struct {
 	{ "state with a CPU that is a pod's and everybody's", STATIC,
 	  .cpu_state = STATE("0-7", "\"uid\":{\"app\":\"4-5\"}"),
 	  .exit = "cpuset: \"4-5\" overlaps with default cpuset \"0-7\"" },
+	{ "state of these CPUs with those of a whole pod", STATIC,
+	  .cpu_state = "{\"policyName\":\"static\",\"defaultCpuSet\":\"0-3\",\"podEntries\":"
+		       "{\"uid\":{\"cpuSet\":\"4-7\"}},\"checksum\":1}" },
 	{ "state of nothing, which is made anew", STATIC, .cpu_state = STATE("", "") },
 	{ "state of pods alone", STATIC, .cpu_state = STATE("", "\"uid\":{\"app\":\"0-7\"}"),
 	  .exit = "default cpuset cannot be empty" },

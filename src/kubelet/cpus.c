@@ -264,7 +264,8 @@ static void judge_state(const struct cpuset *online, const struct cpuset *reserv
 			 show_set(&usable, a), show_set(&all, b));
 }
 
-/* CPUs that pods have, as the state file tells. */
+/* CPUs of containers ("entries"), or of whole pods ("podEntries": from 1.36 on, behind the gate
+ * PodLevelResourceManagers), as the state file tells. */
 static void add_taken(json_t *entries, struct cpuset *ret)
 {
 	const char *name;
@@ -323,6 +324,7 @@ static int read_checkpoint(const struct fs *fs, const char *root_dir, bool is_st
 	add_list(&free, json_string_value(json_object_get(document, "defaultCpuSet")) ?: "",
 		 MAX_CPUS);
 	add_taken(json_object_get(document, "entries"), &taken);
+	add_taken(json_object_get(document, "podEntries"), &taken);
 	if (ret->n_online > 0)
 		judge_state(online, reserved, is_strict, &free, &taken, ret);
 	return record_checkpoint(fs, ret, &free, &taken);
