@@ -181,6 +181,27 @@ static const struct {
 		  "1", "1024")) "kubeReserved: {memory: 1Gi}\nsystemReserved: {memory: 1Gi}\n",
 	  .exit = "the total amount \"2147Mi\" of type \"memory\" is not equal to the value "
 		  "\"2148Mi\" determined by Node Allocatable feature" },
+	{ "a reservation of nothing", "reservedMemory: [" MIB("1", "0") "]\n",
+	  .exit = "invalid configuration: reserved memory may not be zero for NUMA node 1 and "
+		  "resource \"memory\"" },
+	{ "a reservation of nothing, by flag", "", "--reserved-memory=0:memory=1Mi,hugepages-2Mi=0",
+	  .exit = "invalid configuration: reserved memory may not be zero for NUMA node 0 and "
+		  "resource \"hugepages-2Mi\"" },
+	{ "two reservations of one node",
+	  "reservedMemory: [" MIB("0", "1") ", " MIB("0", "1") "]\n",
+	  .exit = "invalid configuration: the reserved memory has a duplicate value for NUMA node "
+		  "0 and resource \"memory\"" },
+	{ "two reservations of huge pages of one node",
+	  "reservedMemory: [{numaNode: 0, limits: {hugepages-2Mi: 2Mi}}, "
+	  "{numaNode: 0, limits: {hugepages-2Mi: 2Mi}}]\n",
+	  .exit = "invalid configuration: the reserved memory has a duplicate value" },
+	{ "two sizes of huge pages of one node",
+	  "reservedMemory: [{numaNode: 0, limits: {hugepages-2Mi: 2Mi, hugepages-1Gi: 1Gi}}]\n" },
+	{ "a reservation of CPUs", "reservedMemory: [{numaNode: 0, limits: {cpu: 1}}]\n",
+	  .exit = "invalid configuration: the limit type \"cpu\" for NUMA node 0 is not "
+		  "supported" },
+	{ "a reservation of nothing, which is not read yet",
+	  "reservedMemory: [" MIB("1", "0") "]\n", .minor = 20 },
 	{ "another policy needs no sums", "reservedMemory: [" MIB("0", "1") "]\n" },
 	{ "what is kept free by flag",
 	  RESERVED(MIB("0", "150")) "evictionHard: {memory.available: 1Gi}\n",

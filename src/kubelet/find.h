@@ -34,6 +34,7 @@ struct kubelet_start {
 	/* The words with which a kubelet of memory policy Static ends, and one with this state
 	 * file; empty: it does not. */
 	char memory_problem[160], memory_state_problem[96];
+	char reserved_problem[256]; /* the same of each policy: a reservation that is none */
 };
 
 struct kubelet_found {

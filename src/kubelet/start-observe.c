@@ -96,9 +96,11 @@ static int count_packages(const struct fs *fs, uint32_t *ret)
 struct reserved {
 	uint64_t nodes[MAX_NODES], sum, free; /* bytes */
 	uint64_t huge;
-	char huge_type[32];  /* "hugepages-2Mi" */
-	uint32_t node, last; /* NUMA node: of this element, and the last of all */
+	char huge_type[32];            /* "hugepages-2Mi" */
+	uint32_t node, last;           /* NUMA node: of this element, and the last of all */
+	uint64_t has_memory, has_huge; /* NUMA nodes, by bits, that have a reservation of them */
 	bool is_unclear;
+	char problem[256]; /* the first of validateReservedMemoryConfiguration() */
 };
 
 static uint64_t parse_bytes(const char *text, struct reserved *m)
@@ -112,9 +114,29 @@ static uint64_t parse_bytes(const char *text, struct reserved *m)
 /* Huge pages are judged by the size that comes first. */
 static void add_reserved(struct reserved *m, const char *type, const char *amount)
 {
-	const uint64_t bytes = parse_bytes(amount, m);
+	const bool is_memory = streq(type, "memory");
+	const uint64_t bytes = parse_bytes(amount, m), bit = UINT64_C(1) << m->node % MAX_NODES;
+	uint64_t *has = is_memory ? &m->has_memory : &m->has_huge;
 
-	if (streq(type, "memory")) {
+	if (!is_memory && !is_prefix(type, "hugepages-"))
+		problem_note(
+			m->problem,
+			"invalid configuration: the limit type \"%.60s\" for NUMA node %" PRIu32
+			" is not supported",
+			type, m->node);
+	if (bytes == 0)
+		problem_note(m->problem,
+			     "invalid configuration: reserved memory may not be zero for NUMA node "
+			     "%" PRIu32 " and resource \"%.60s\"",
+			     m->node, type);
+	if (*has & bit && (is_memory || streq(type, m->huge_type)))
+		problem_note(m->problem,
+			     "invalid configuration: the reserved memory has a duplicate value for "
+			     "NUMA node %" PRIu32 " and resource \"%.60s\"",
+			     m->node, type);
+	if (is_memory || !*m->huge_type || streq(type, m->huge_type))
+		*has |= bit;
+	if (is_memory) {
 		m->nodes[m->node % MAX_NODES] += bytes;
 		m->sum += bytes;
 	} else if (!*m->huge_type || streq(type, m->huge_type)) {
@@ -303,6 +325,7 @@ bool start_needs_version(const struct sources *sources, const struct flags *flag
 		{ FLAG_POLICY_OPTIONS, "topologyManagerPolicyOptions" },
 		{ FLAG_FEATURE_GATES, "featureGates" },
 		{ FLAG_MEMORY_POLICY, "memoryManagerPolicy" },
+		{ FLAG_RESERVED_MEMORY, "reservedMemory" },
 	};
 	const struct source *source;
 
@@ -334,6 +357,7 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 	read_reserved(sources, flags, is_rancher, &m);
 	if (!m.is_unclear)
 		judge_reserved(fs, &m, ret);
+	COPY(ret->reserved_problem, m.is_unclear ? "" : m.problem);
 	r = read_memory_state(fs, root_dir, &m, ret);
 	if (r >= 0 && ret->on >> CPU_OPTION_BY_SOCKET & 1)
 		r = count_packages(fs, &ret->n_packages);

@@ -142,6 +142,9 @@ static bool is_wrong(const struct start_question *q)
 		return say(q, "can't use reservedSystemCPUs (--reserved-cpus) with "
 			      "systemReservedCgroup (--system-reserved-cgroup) or "
 			      "kubeReservedCgroup (--kube-reserved-cgroup)");
+	/* apis/config/validation/validation_reserved_memory.go: 1.21 */
+	if (*q->k->start.reserved_problem && minor_of(q) >= start_rows[GATE_MEMORY].since)
+		return say(q, "%s", q->k->start.reserved_problem);
 	/* cmd/kubelet/app/server.go, getReservedCPUs() */
 	if (*c->list_problem)
 		return say(q, "%s", c->list_problem);
