@@ -123,11 +123,19 @@ static bool lacks_sections(const struct config *c)
 	return c->n_devices == 0 && c->plugin.type != PLUGIN_NONE;
 }
 
-static int wait_for_missing(const struct config *c, struct plan *p)
+/* Is it a folder that is no copy of a node, such as an empty one? */
+static bool is_unseen(const struct node *n)
+{
+	return n->is_copy && n->n_pcis == 0;
+}
+
+static int wait_for_missing(const struct config *c, const struct node *n, struct plan *p)
 {
 	const struct device_config *u = p->unmatched;
 	int r = 0;
 
+	if (is_unseen(n))
+		return plan_add_hint(p, REASON_NOT_RECORDED, "", "PCI functions");
 	if (p->n_missing > 0)
 		r = plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "",
 				  REASON_DEVICES_MISSING, "%" PRIu32 " more expected",
@@ -254,13 +262,13 @@ int plan_state(const struct config *c, const struct node *n, const struct memory
 		p->n_silent += is_silent(c, &p->devices[i]);
 
 	find_missing(n, memory, p);
-	r = wait_for_missing(c, p);
+	r = wait_for_missing(c, n, p);
 	for (size_t i = 0; i < p->n_devices && r >= 0 && !is_early; i++)
 		r = wait_for_device(p, &p->devices[i]);
 	if (r < 0)
 		return r;
 
-	p->state = is_complete(c, p, true) ? judge_changes(p) : NODE_STARTING;
+	p->state = is_complete(c, p, true) && !is_unseen(n) ? judge_changes(p) : NODE_STARTING;
 	if (p->state == NODE_READY && !is_complete(c, p, false))
 		p->state = NODE_DEGRADED;
 	if (p->state == NODE_STARTING && p->is_wait_over)
