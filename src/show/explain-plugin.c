@@ -148,7 +148,6 @@ static json_t *make_document(const struct config *c, const struct node *n,
 #define LABEL_WIDTH 13
 
 #define TEXT(object, key) document_get_text((object), (key))
-#define FLAG(object, key) document_get_flag((object), (key))
 
 static void put_processes(struct sheet *s, const json_t *list)
 {
@@ -185,24 +184,9 @@ static const struct sheet_row rule_rows[] = {
 	{ NULL, "", "[{!devices}{!excluded}no device to apply them to]" },
 };
 
-static void put_verdict(struct sheet *s, const json_t *d)
-{
-	const json_t *pools = json_object_get(d, "resources");
-	const long long n = document_get_number(d, "exposes");
-	const char *code = TEXT(d, "code");
-	char amount[SHEET_LINE_LEN];
-
-	sheet_add(s, "%s%s", *code || !FLAG(d, "written") ? "would expose" : "exposes",
-		  n == 0 ? " 0 devices" : "");
-	for (size_t i = 0; n > 0 && i < json_array_size(pools); i++) {
-		sheet_format(json_array_get(pools, i), OUTPUT_PLUGIN_AMOUNT, amount,
-			     sizeof(amount));
-		sheet_add(s, "%s %s", i > 0 ? ";" : "", amount);
-	}
-	sheet_fill(s, d, "[; {code}: {meaning}[: {detail}]\n  → {advice}]");
-	if (!*code)
-		sheet_end(s);
-}
+static const char verdict[] = "[{?code}would expose|{?written}exposes|would expose]"
+			      "[{?+exposes}{*resources,;} " OUTPUT_PLUGIN_AMOUNT "{/}| 0 devices]"
+			      "[; {code}: {meaning}[: {detail}]\n  → {advice}]";
 
 static int draw(const json_t *d, char **ret)
 {
@@ -226,7 +210,7 @@ static int draw(const json_t *d, char **ret)
 	fputs("\nRules, as the plugin applies them\n", s.out.f);
 	sheet_fill_rows(&s, d, rule_rows, ELEMENTSOF(rule_rows));
 	fputs("\nVerdict\n", s.out.f);
-	put_verdict(&s, d);
+	sheet_fill(&s, d, verdict);
 	return sheet_close(&s, ret);
 }
 

@@ -84,6 +84,14 @@ static void get_value(const json_t *d, const char *key, char *ret, size_t size)
 	plain(ret);
 }
 
+static bool get_time(const json_t *d, const char *key, char *ret, size_t size)
+{
+	const time_t seconds = (time_t)json_integer_value(find(d, key));
+	struct tm tm;
+
+	return gmtime_r(&seconds, &tm) && strftime(ret, size, "%Y-%m-%d %H:%M UTC", &tm) > 0;
+}
+
 /* "key" or "key=word". */
 static bool is_so(const json_t *d, char *condition)
 {
@@ -112,6 +120,8 @@ static bool render_key(const json_t *d, const char **at, char *ret, size_t size)
 	*ret = '\0';
 	if (*key == '?' || *key == '!')
 		return is_so(d, key + 1) == (*key == '?');
+	if (*key == '@')
+		return get_time(d, key + 1, ret, size);
 	get_value(d, key, ret, size);
 	return *ret;
 }
@@ -135,20 +145,45 @@ static void render_choice(const json_t *d, const char **at, char *ret, size_t si
 	*at += **at == ']';
 }
 
+/* At "{*". Return: the list has an item */
+static bool render_list(const json_t *d, const char **at, char *ret, size_t size)
+{
+	const size_t n_key = strcspn(*at + 2, ","), n = strcspn(*at, "}");
+	const char *separator = *at + 3 + n_key, *template = *at + n + 1;
+	char key[64], text[SHEET_LINE_LEN];
+	const json_t *list;
+	size_t i = 0;
+
+	snprintf(key, sizeof(key), "%.*s", (int)n_key, *at + 2);
+	list = find(d, key);
+	*ret = '\0';
+	do {
+		*at = template;
+		render(json_array_get(list, i), at, text, sizeof(text));
+		if (i < json_array_size(list))
+			snprintf(ret + strlen(ret), size - strlen(ret), "%.*s%s",
+				 i > 0 ? (int)(template - 1 - separator) : 0, separator, text);
+	} while (++i < json_array_size(list));
+	*at += strlen("{/}");
+	return i <= json_array_size(list);
+}
+
 /* Up to the end of a part. Return: all its keys have a value */
 static bool render(const json_t *d, const char **at, char *ret, size_t size)
 {
 	bool is_whole = true;
 
 	*ret = '\0';
-	while (!strchr("|]", **at)) {
+	while (!strchr("|]", **at) && !is_prefix(*at, "{/}")) {
 		const size_t n = strcspn(*at, "[]{|");
 
 		snprintf(ret, size, "%.*s", (int)n, *at);
 		*at += n;
 		size -= strlen(ret);
 		ret += strlen(ret);
-		if (**at == '{')
+		if (is_prefix(*at, "{*"))
+			is_whole &= render_list(d, at, ret, size);
+		else if (**at == '{' && !is_prefix(*at, "{/}"))
 			is_whole &= render_key(d, at, ret, size);
 		else if (**at == '[' && (*at)++)
 			render_choice(d, at, ret, size);

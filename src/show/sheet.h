@@ -12,6 +12,8 @@
  *   {?key}      nothing; the part has a value if the key has one
  *   {!key}      nothing; the part has a value if the key has none
  *   {?key=word} {!key=word}: the value is the word, or is not; "@other" is the value of that key
+ *   {@key}      the number of a member as a time: "2026-11-21 10:03 UTC"
+ *   {*key,; }ITEM{/}  ITEM for each item of a list, "; " between them; empty for none
  *   [a|b]       the first part whose keys all have a value, or nothing
  * A newline in a template begins another line. Lines that come out empty are left out.
  */

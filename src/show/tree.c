@@ -440,54 +440,13 @@ static const struct sheet_row rows[] = {
 	{ "SMC-R", "smc", "[{!loaded}not loaded|{!pnetids}no PNETIDs]" },
 	/* as "smc_pnet -s" prints it: PNETID, netdev, RDMA device, port */
 	{ NULL, "smc.pnetids", "{pnetid} [{netdev}|n/a] [{ibdev} {port}|n/a 255]" },
+	/* "..., Linux 6.12.48, degraded: set-num-vfs 0000:41:00.0 8 never-ended" */
+	{ "Boots before", "boots",
+	  "{@time}, Linux {kernel}, [{?state=starting}unfinished|{state}]"
+	  "[: {*steps,; }{verb}[ {target}][ {to}] [{?outcome=never-ended}never ended|{outcome}]"
+	  "[: {error}]{/}]" },
+	{ "Node needs", "needs", "{pci}: [{?by_vf=true}by one of its VFs: ]{evidence}" },
 };
-
-/* "2026-11-21 10:03 UTC, Linux 6.12.48, degraded: set-num-vfs 0000:41:00.0 8 never-ended" */
-static void draw_boot(struct sheet *sheet, const json_t *boot)
-{
-	const time_t seconds = (time_t)document_get_number(boot, "time");
-	const json_t *steps = json_object_get(boot, "steps");
-	char when[32] = "", text[SHEET_LINE_LEN];
-	struct tm tm;
-
-	if (gmtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
-	sheet_format(boot, "Linux {kernel}, [{?state=starting}unfinished|{state}]", text,
-		     sizeof(text));
-	sheet_add(sheet, "%s UTC, %s", when, text);
-	for (size_t i = 0; i < json_array_size(steps); i++) {
-		sheet_format(json_array_get(steps, i),
-			     "{verb}[ {target}][ {to}] [{?outcome=never-ended}never "
-			     "ended|{outcome}][: {error}]",
-			     text, sizeof(text));
-		sheet_add(sheet, "%s%s", i == 0 ? ": " : "; ", text);
-	}
-	sheet_end(sheet);
-}
-
-static void draw_boots(struct tree *t)
-{
-	const json_t *boots = json_object_get(t->state, "boots");
-
-	t->sheet.label = "Boots before";
-	for (size_t i = 0; i < json_array_size(boots); i++)
-		draw_boot(&t->sheet, json_array_get(boots, i));
-}
-
-static void draw_needs(struct tree *t)
-{
-	const json_t *needs = json_object_get(t->state, "needs");
-	char text[SHEET_LINE_LEN];
-
-	t->sheet.label = "Node needs";
-	for (size_t i = 0; i < json_array_size(needs); i++) {
-		sheet_format(json_array_get(needs, i),
-			     "{pci}: [{?by_vf=true}by one of its VFs: ]{evidence}", text,
-			     sizeof(text));
-		sheet_add(&t->sheet, "%s", text);
-		sheet_end(&t->sheet);
-	}
-}
 
 static int draw_list(struct tree *t, const json_t *reasons)
 {
@@ -569,8 +528,6 @@ static void draw_rest(struct tree *t)
 {
 	fputc('\n', t->f);
 	sheet_fill_rows(&t->sheet, t->state, rows, ELEMENTSOF(rows));
-	draw_boots(t);
-	draw_needs(t);
 }
 
 static int draw(struct tree *t)
