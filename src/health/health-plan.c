@@ -62,18 +62,6 @@ static int tell_iommu(struct plan *p, const struct pci *pci)
 		       : 0;
 }
 
-/* "2.5 Gb/sec (1X SDR)", in tenths: rate_show() in drivers/infiniband/core/sysfs.c */
-static uint32_t parse_rate(const char *s)
-{
-	unsigned long whole;
-	char *end;
-
-	if (*s < '0' || *s > '9')
-		return 0;
-	whole = strtoul(s, &end, 10);
-	return whole > 100000 ? 0 : (uint32_t)whole * 10 + (is_prefix(end, ".5") ? 5 : 0);
-}
-
 /* The lowest rate of the ports that are up: a port that is down has its own reason. 0: none. */
 static uint32_t lowest_rate(const struct device *d)
 {
@@ -81,7 +69,7 @@ static uint32_t lowest_rate(const struct device *d)
 
 	for (size_t i = 0; d->ibdev && i < d->ibdev->n_ports; i++)
 		if (streq(d->ibdev->ports[i].state, "ACTIVE")) {
-			const uint32_t rate = parse_rate(d->ibdev->ports[i].rate);
+			const uint32_t rate = port_rate(&d->ibdev->ports[i]);
 
 			lowest = lowest == 0 ? rate : MIN(lowest, rate);
 		}

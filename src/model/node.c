@@ -784,6 +784,14 @@ const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_
 	return NULL;
 }
 
+uint32_t port_rate(const struct port *p)
+{
+	char *end;
+	const unsigned long whole = strtoul(p->rate, &end, 10);
+
+	return whole > 1000000 ? 0 : (uint32_t)whole * 10 + (is_prefix(end, ".5") ? 5 : 0);
+}
+
 bool ibdev_is_active(const struct ibdev *ib)
 {
 	return ANY(p, ib->ports, ib->n_ports, streq(p->state, "ACTIVE"));

@@ -15,21 +15,6 @@ void nccl_done(struct nccl *c)
 	*c = (struct nccl){};
 }
 
-/* "400 Gb/sec (4X NDR)", "2.5 Gb/sec (1X SDR)": rate_show() in drivers/infiniband/core/sysfs.c */
-static uint32_t parse_rate(const char *text)
-{
-	char *end;
-	unsigned long whole = strtoul(text, &end, 10), hundredths = 0;
-
-	if (end == text || whole > UINT32_MAX / 100 - 1)
-		return 0;
-	if (*end == '.')
-		for (unsigned long unit = 10; unit > 0 && isdigit((unsigned char)*++end);
-		     unit /= 10)
-			hundredths += (unsigned long)(*end - '0') * unit;
-	return (uint32_t)(whole * 100 + hundredths);
-}
-
 /* Lists have ',' and ':' between names, and a shell many others. */
 static bool is_plain(const char *name)
 {
@@ -173,7 +158,7 @@ static int add_port(const struct config *c, const struct node *n, const struct p
 
 	if (!np)
 		return -ENOMEM;
-	*np = (struct nccl_port){ ib, port, ib->pci, "", parse_rate(port->rate) };
+	*np = (struct nccl_port){ ib, port, ib->pci, "", port_rate(port) };
 	for (size_t i = 0; i < port->n_gids && !*np->pci && !nd; i++)
 		nd = node_netdev_named(n, port->gids[i].netdev);
 	if (nd)
@@ -284,8 +269,8 @@ static void keep_fastest(struct nccl *c)
 		highest = MAX(highest, np->rate);
 	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
 		if (np->rate < highest)
-			leave_out(np, "it has %" PRIu32 " Gb/s, others %" PRIu32, np->rate / 100,
-				  highest / 100);
+			leave_out(np, "it has %" PRIu32 " Gb/s, others %" PRIu32, np->rate / 10,
+				  highest / 10);
 }
 
 static void keep_one_kind(struct nccl *c)

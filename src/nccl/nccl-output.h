@@ -47,7 +47,7 @@ struct nccl_port {
 	const struct port *port;   /* of the ibdev */
 	const char *pci;           /* of the ibdev or, for a virtual one, of its GIDs' netdev */
 	const char *physfn;        /* of a VF: its PF; else "" */
-	uint32_t rate;             /* in hundredths of a Gbit/s; 0: not known */
+	uint32_t rate;             /* of port_rate() */
 	unsigned here, away; /* kinds it has by netdevs here, by others: 1 << enum nccl_kind */
 	char why[160];       /* it is not listed; "": it is */
 };

@@ -22,36 +22,21 @@
 
 #include "../model/module-options.h"
 
-#include <ctype.h>
-
 #define KEY       NFD_PREFIX
 #define VALUE_LEN 64 /* 63 and NUL */
 
 struct features {
 	uint32_t nics, vfs, devices, usable;
-	uint32_t rate_max, rate_min; /* Mbit/s, 0: none known */
+	uint32_t rate_max, rate_min; /* of port_rate(), 0: none known */
 	bool has_ethernet, has_infiniband;
 	bool is_watched, is_flapping; /* by [Health] */
 	bool has_hidden;              /* a port that cannot be seen, of a device in a pod */
 	const char *vf_mode;
 };
 
-/* "400 Gb/sec (4X NDR)" to 400000; 0: something else. */
-static uint32_t parse_mbps(const char *rate)
-{
-	char *end;
-	unsigned long whole = strtoul(rate, &end, 10), rest = 0;
-
-	if (end == rate || whole > 1000000)
-		return 0;
-	if (*end == '.' && isdigit((unsigned char)end[1]))
-		rest = (unsigned long)(end[1] - '0') * 100;
-	return (uint32_t)(whole * 1000 + rest);
-}
-
 static void count_port(const struct port *port, struct features *f)
 {
-	uint32_t rate = parse_mbps(port->rate);
+	uint32_t rate = port_rate(port);
 
 	f->has_ethernet = f->has_ethernet || streq(port->link_layer, "Ethernet");
 	f->has_infiniband = f->has_infiniband || streq(port->link_layer, "InfiniBand");
@@ -91,14 +76,10 @@ static void put_number(FILE *f, const char *key, uint32_t value)
 	fprintf(f, KEY "%s=%" PRIu32 "\n", key, value);
 }
 
-static void put_rate(FILE *f, const char *key, uint32_t mbps)
+static void put_rate(FILE *f, const char *key, uint32_t rate)
 {
-	if (mbps == 0)
-		return;
-	fprintf(f, KEY "%s=%" PRIu32, key, mbps / 1000);
-	if (mbps % 1000 > 0)
-		fprintf(f, ".%" PRIu32, mbps % 1000 / 100);
-	fputc('\n', f);
+	if (rate > 0)
+		fprintf(f, KEY "%s=%" PRIu32 "%s\n", key, rate / 10, rate % 10 ? ".5" : "");
 }
 
 /* The line of this key in a file of ours. Return: was there one? */
