@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "inspect.h"
+/*
+ * Inspect: the verbs check, explain and manifest, each by one look that changes nothing.
+ */
 
 #include "../base/log.h"
 #include "../config/config-errors.h"
@@ -57,23 +59,6 @@ static int look(struct os *d, const struct config *c, struct inspection *in,
 	if (r >= 0)
 		*ret = &in->plan;
 	return r;
-}
-
-int inspect_refuse(struct os *d, const struct config *c)
-{
-	_cleanup_(inspection_done) struct inspection in = {};
-	_cleanup_(freep) char *problem = NULL;
-	const struct plan *seen = NULL;
-	int r;
-
-	if (c->plugin.type == PLUGIN_NONE)
-		return 0;
-	if (os_has_node(&d->fs) && loop_plan(d, c, &in) >= 0)
-		seen = &in.plan;
-	r = output_check_plugin(c, seen, &problem);
-	if (problem)
-		log_error("%s", problem);
-	return r < 0 ? r : problem ? -EINVAL : 0;
 }
 
 /* Is one of the devices usable now? */

@@ -6,8 +6,8 @@
 #include "../os/manager.h"
 #include "../pass/loop.h"
 #include "../show/actions.h"
+#include "../show/check.h"
 #include "../step/observers.h"
-#include "inspect.h"
 #include "preset.h"
 #include "session.h"
 #include "set.h"
@@ -106,9 +106,24 @@ static int tell_change(const struct command *cmd, struct os *d, const struct set
 	return impossible ? EXIT_FAILURE : r;
 }
 
+/* Would the device plugin refuse what is written for it? A node that cannot be looked at refuses
+ * nothing. */
 static int refuse(void *userdata, const struct config *c)
 {
-	return inspect_refuse(userdata, c);
+	_cleanup_(inspection_done) struct inspection in = {};
+	_cleanup_(freep) char *problem = NULL;
+	const struct plan *seen = NULL;
+	struct os *d = userdata;
+	int r;
+
+	if (c->plugin.type == PLUGIN_NONE)
+		return 0;
+	if (os_has_node(&d->fs) && loop_plan(d, c, &in) >= 0)
+		seen = &in.plan;
+	r = output_check_plugin(c, seen, &problem);
+	if (problem)
+		log_error("%s", problem);
+	return r < 0 ? r : problem ? -EINVAL : 0;
 }
 
 static int change_configuration(const struct command *cmd, struct set_request *req)
