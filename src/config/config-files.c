@@ -171,12 +171,6 @@ static int load_first(const struct fs *fs, const char *const *of, const char *na
 	return 0;
 }
 
-static const struct config_draft *find_draft(const struct config_draft *drafts, size_t n_drafts,
-					     const char *name)
-{
-	return FIND(d, drafts, n_drafts, streq(d->name, name));
-}
-
 /* A file of /etc that is not there yet takes its place in the list. */
 static int add_draft(struct conf_files *list, const struct config_draft *draft)
 {
@@ -228,7 +222,8 @@ static int load_dropins(const struct fs *fs, const struct config_draft *drafts, 
 	r = list_dropins(fs, drafts, n_drafts, &list, errors);
 	for (size_t i = 0; i < list.n_items && r >= 0; i++) {
 		const struct conf_file *file = &list.items[i];
-		const struct config_draft *draft = find_draft(drafts, n_drafts, file->name);
+		const struct config_draft *draft =
+			FIND(d, drafts, n_drafts, streq(d->name, file->name));
 
 		if (!draft)
 			r = load(fs, file->path, f, errors);

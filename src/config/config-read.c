@@ -661,7 +661,7 @@ static int merge_files(struct merge *m, const struct config_files *files, struct
 	return 0;
 }
 
-static int merge(const struct config_files *files, struct config *ret, struct config_errors *errors)
+int config_merge(const struct config_files *files, struct config *ret, struct config_errors *errors)
 {
 	_cleanup_(merge_done) struct merge m = { .errors = errors };
 
@@ -676,12 +676,7 @@ int config_load(const struct fs *fs, const char *only_file, struct config *ret,
 
 	r = only_file ? config_files_load_one(fs, only_file, &files, errors)
 		      : config_files_load(fs, NULL, 0, &files, errors);
-	return r == -E2BIG ? -EINVAL : r < 0 ? r : merge(&files, ret, errors);
-}
-
-int config_merge(const struct config_files *files, struct config *ret, struct config_errors *errors)
-{
-	return merge(files, ret, errors);
+	return r == -E2BIG ? -EINVAL : r < 0 ? r : config_merge(&files, ret, errors);
 }
 
 int config_parse_text(const char *file, const char *text, size_t size, struct config *ret,
@@ -693,7 +688,7 @@ int config_parse_text(const char *file, const char *text, size_t size, struct co
 
 	if (!path)
 		return -ENOMEM;
-	return merge(&(struct config_files){ &item, 1 }, ret, errors);
+	return config_merge(&(struct config_files){ &item, 1 }, ret, errors);
 }
 
 int config_load_default(struct config *ret)
