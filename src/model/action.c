@@ -225,6 +225,17 @@ void action_describe(const struct action *a, char *ret, size_t size)
 			 a->subject[0] ? " " : "", a->subject, has_to ? " " : "", has_to ? to : "");
 }
 
+const char *action_change(const struct action *a, char ret[static CHANGE_LEN])
+{
+	char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
+	const char *to = action_to(a, buf_to), *from = *to ? action_from(a, buf_from) : "";
+	const char *subject = streq(a->subject, to) ? "" : a->subject;
+
+	snprintf(ret, CHANGE_LEN, "%s%s%s%s%s%s%s", verb_name(a->verb), *subject ? " " : "",
+		 subject, *to ? " " : "", from, *from ? " -> " : "", to);
+	return ret;
+}
+
 uint64_t action_deadline_usec(const struct action *a)
 {
 	const struct number *from = &a->number.from, *to = &a->number.to;

@@ -146,6 +146,9 @@ bool action_is_bad_bind(const struct action *a);
 
 /* "creating 4 VFs on 0000:41:00.0", for STATUS= and for people who wait. */
 void action_describe(const struct action *a, char *ret, size_t size);
+/* "set-num-vfs 0 -> 4": verb, subject, from and to, as the journal, plan and state tell it. */
+#define CHANGE_LEN 512
+const char *action_change(const struct action *a, char ret[static CHANGE_LEN]);
 uint64_t action_deadline_usec(const struct action *a); /* how long it may take */
 
 const char *step_name(enum step s);   /* "driver" */

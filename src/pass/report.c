@@ -48,21 +48,14 @@ static enum log_level level_of(enum reason reason)
 
 void report_action(const struct action *a)
 {
-	char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
-	const char *from = action_from(a, buf_from), *to = action_to(a, buf_to);
 	const char *target = a->target[0] ? a->target : "node";
 	const enum reason failure = action_failure(a);
 	struct report_line line = { LOG_LEVEL_NOTICE, message_name(MESSAGE_CHANGE), target, "",
 				    "" };
-	char text[1024];
+	char text[1024], change[CHANGE_LEN];
 	int n;
 
-	n = snprintf(text, sizeof(text), "%s: %s", target, verb_name(a->verb));
-	if (a->subject[0] && !streq(a->subject, to))
-		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", a->subject);
-	if (to[0])
-		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s%s%s", from,
-			      from[0] ? " -> " : "", to);
+	n = snprintf(text, sizeof(text), "%s: %s", target, action_change(a, change));
 	if (a->result < 0)
 		snprintf(text + n, sizeof(text) - (size_t)n, ": %s%s%s%s", strerror(-a->result),
 			 a->error[0] ? " (" : "", a->error, a->error[0] ? ")" : "");

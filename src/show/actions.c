@@ -59,16 +59,10 @@ static int print_json(FILE *f, const struct plan *p)
 /* All but the target. */
 static void print_change(FILE *f, const struct action *a)
 {
-	char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
-	const char *from = action_from(a, buf_from), *to = action_to(a, buf_to);
+	char change[CHANGE_LEN], buf[SHOWN_LEN];
+	const char *to = action_to(a, buf);
 
-	fprintf(f, ": %s", verb_name(a->verb));
-	if (*a->subject && !streq(a->subject, to))
-		fprintf(f, " %s", a->subject);
-	if (*from && *to)
-		fprintf(f, " %s -> %s", from, to);
-	else if (*to)
-		fprintf(f, " %s", to);
+	fprintf(f, ": %s", action_change(a, change));
 	/* A target may have several netdevs: the detail names the one that is changed. */
 	if (a->class == CLASS_CHANGE && *a->detail && (!*to || a->ifindex > 0))
 		fprintf(f, " (%s)", a->detail);

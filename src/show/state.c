@@ -85,17 +85,9 @@ static int add_config_reasons(json_t *list, const struct config *c)
 static int add_failure(json_t *list, const struct action *a)
 {
 	const char *cause = *a->error ? a->error : strerror(-a->result);
-	char detail[512], buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
-	const char *from = action_from(a, buf_from), *to = action_to(a, buf_to);
+	char detail[CHANGE_LEN], change[CHANGE_LEN];
 
-	snprintf(detail, sizeof(detail), "%s %s%s%s%s%s: %s", verb_name(a->verb),
-		 streq(a->subject, to) ? "" : a->subject,
-		 *a->subject && !streq(a->subject, to) ? " " : "", from, *from && *to ? " -> " : "",
-		 to, cause);
-	if (!*from && !*to)
-		snprintf(detail, sizeof(detail), "%s%s%s: %s", verb_name(a->verb),
-			 *a->subject ? " " : "", a->subject, cause);
-
+	snprintf(detail, sizeof(detail), "%s: %s", action_change(a, change), cause);
 	return add_reason(list, action_failure(a), a->target, detail);
 }
 
@@ -301,25 +293,19 @@ static json_t *make_left_out(const void *item)
 static json_t *make_resources(const void *item)
 {
 	const struct state_document *s = item;
+	const struct plan *p = s->plan;
 	json_auto_t *list = json_array();
+	const char *resource = NULL;
 
-	for (size_t i = 0; i < s->plan->n_devices && s->n_devices > 0; i++) {
-		const struct device *d = &s->plan->devices[i];
-		const char *resource = output_plugin_resource(s->config, d);
-		size_t at = 0, n = 1;
+	while (s->n_devices > 0 &&
+	       (resource = output_plugin_next_resource(s->config, p, resource))) {
+		size_t n = 0;
 
-		if (!output_plugin_has(s->config, s->node, s->plan, d))
-			continue;
-		while (at < json_array_size(list) &&
-		       strcmp(document_get_text(json_array_get(list, at), "resource"), resource) <
-			       0)
-			at++;
-		if (streq(document_get_text(json_array_get(list, at), "resource"), resource)) {
-			n += (size_t)document_get_number(json_array_get(list, at), "devices");
-			json_array_remove(list, at);
-		}
-		if (json_array_insert_new(list, at,
-					  output_plugin_resource_item(s->config, resource, n)) < 0)
+		for (size_t i = 0; i < p->n_devices; i++)
+			n += streq(output_plugin_resource(s->config, &p->devices[i]), resource) &&
+			     output_plugin_has(s->config, s->node, p, &p->devices[i]);
+		if (n > 0 && json_array_append_new(
+				     list, output_plugin_resource_item(s->config, resource, n)) < 0)
 			return NULL;
 	}
 	return TAKE(list);
@@ -665,13 +651,9 @@ int output_add_config_changed(const char *hash, char **json)
 {
 	json_auto_t *document = NULL;
 	json_t *reasons;
-	char *text, line[48];
+	char *text;
 	int r;
 
-	/* As it is written: the quick case needs no parser. */
-	snprintf(line, sizeof(line), "\n  \"config_hash\": \"%s\",\n", hash ? hash : "");
-	if (hash && strstr(*json, line))
-		return 0;
 	r = document_parse(*json, strlen(*json), 0, &document, NULL);
 	if (r < 0)
 		return r;
