@@ -179,7 +179,7 @@ static void use_is_looked_up_of_each_function(void **state _unused_)
 		{ "free", 0, 0, .use = DEVICE_FREE, .used_by = "" },
 		{ "needed", 0, 2, .is_needed = true, .use = DEVICE_NEEDED, .used_by = "" },
 		{ "addressed", 0, 2, .use = DEVICE_ADDRESSED, .used_by = "eth0 has 10.1.0.2/16" },
-		{ "what dranet takes along", 0, 2, .plugin = PLUGIN_DRANET, .use = DEVICE_FREE,
+		{ "addressed, with dranet", 0, 2, .plugin = PLUGIN_DRANET, .use = DEVICE_ADDRESSED,
 		  .used_by = "eth0 has 10.1.0.2/16" },
 		{ "port of a bridge", 0, 0, "bridge", .use = DEVICE_USED, .is_port = true,
 		  .used_by = PF ": enslaved, eth0 belongs to m0, a bridge, bond or team" },

@@ -1196,9 +1196,10 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 		{ "team", in_team, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0, "0 1 port-in-use: whole" },
 		{ "default route, dranet", node_route, PLUGIN_DRANET, VF_MODE_EXCLUSIVE, glob, 0,
 		  "0 1 node-nic: whole" },
-		/* dranet takes them along, once the GID of the address is there. */
 		{ "address, dranet", rail_address, PLUGIN_DRANET, VF_MODE_KEEP, glob, 0,
-		  "1 1 port-addressed, wait waiting gid-pending: whole" },
+		  "0 1 port-in-use: whole" },
+		{ "address, dranet, exclusive", rail_address, PLUGIN_DRANET, VF_MODE_EXCLUSIVE,
+		  glob, 0, "1 1 port-addressed, wait waiting gid-pending: whole" },
 		{ "team, dranet", in_team, PLUGIN_DRANET, VF_MODE_KEEP, glob, 0,
 		  "0 1 port-in-use: whole" },
 		{ "address, dra-sriov", rail_address, PLUGIN_DRA_SRIOV, VF_MODE_KEEP, glob, 0,

@@ -57,10 +57,7 @@ static enum device_use use_of(const struct config *c, const struct memory *memor
 		return DEVICE_VF_USED;
 	if (!p->graph.n->has_socks) /* that of an address may be all there is */
 		p->questions.set |= 1u << QUESTION_SOCKS;
-	/* dranet takes the addresses of a netdev along into the pod. */
-	if (degree == IN_USE_ADDRESSED)
-		return c->plugin.type == PLUGIN_DRANET ? DEVICE_FREE : DEVICE_ADDRESSED;
-	return DEVICE_USED;
+	return degree == IN_USE_ADDRESSED ? DEVICE_ADDRESSED : DEVICE_USED;
 }
 
 void guard_look(const struct config *c, const struct memory *memory, struct plan *p,
