@@ -33,6 +33,7 @@ struct in_use_scene {
 	struct address addresses[8];
 	struct route routes[4];
 	struct sock socks[8];
+	struct tunnel_end ends[1];
 	struct netns netnses[2];
 	struct ledger_entry ledger[2];
 	struct device_memory devices[1];
@@ -65,6 +66,7 @@ static void make_scene(struct in_use_scene *s)
 			      .addresses = s->addresses,
 			      .routes = s->routes,
 			      .socks = s->socks,
+			      .tunnel_ends = s->ends,
 			      .netnses = s->netnses,
 			      .users = s->users };
 	s->memory = (struct memory){ .ledger = s->ledger, .devices = s->devices };
@@ -279,6 +281,30 @@ static void a_socket_of_the_netdev(struct in_use_scene *s)
 	add_sock(s, IPPROTO_UDP, "0.0.0.0", 4789)->ifindex = ETH1;
 }
 
+/* --- tunnels --- */
+
+static void add_tunnel(struct in_use_scene *s, const char *remote)
+{
+	struct tunnel_end *end = &s->ends[s->n.n_tunnel_ends++];
+
+	an_address(s);
+	*end = (struct tunnel_end){ .ifindex = add_netdev(s, "gre1", "gre", 0)->ifindex };
+	parse(remote, &end->family, end->remote);
+}
+static void a_tunnel(struct in_use_scene *s)
+{
+	add_tunnel(s, "10.30.2.9");
+}
+static void a_tunnel_that_is_down(struct in_use_scene *s)
+{
+	a_tunnel(s);
+	s->netdevs[s->n.n_netdevs - 1].is_up = false;
+}
+static void a_tunnel_elsewhere(struct in_use_scene *s)
+{
+	add_tunnel(s, "10.31.2.9");
+}
+
 /* --- what stands on it --- */
 
 static void a_port_of(struct in_use_scene *s, const char *kind)
@@ -480,6 +506,9 @@ static const struct {
 	  "a program listens on 10.30.2.2, UDP port 123" },
 	{ "bound to the netdev", a_socket_of_the_netdev, IN_USE_USED,
 	  "a socket is bound to eth1, UDP port 4789" },
+	{ "tunnel", a_tunnel, IN_USE_USED, "the tunnel gre1 leads to 10.30.2.9" },
+	{ "down tunnel", a_tunnel_that_is_down, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "other tunnel", a_tunnel_elsewhere, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "bridge", a_bridge, IN_USE_USED, "eth1 belongs to upper" },
 	{ "bond", a_bond, IN_USE_USED, "eth1 belongs to upper" },
 	{ "team", a_team, IN_USE_USED, "eth1 belongs to upper" },

@@ -305,6 +305,24 @@ static bool find_sock(const struct node *n, const struct netdev *nd, const struc
 	return false;
 }
 
+/* A tunnel without a link stands on the netdev by which its packets leave all the same. */
+static bool find_tunnel(const struct node *n, const struct address *a, char *ret, size_t size)
+{
+	for (size_t i = 0; i < n->n_tunnel_ends; i++) {
+		const struct tunnel_end *end = &n->tunnel_ends[i];
+		const struct netdev *nd = node_netdev(n, end->ifindex);
+		char remote[INET6_ADDRSTRLEN];
+
+		if (!nd || !nd->is_up || end->family != a->family ||
+		    !ip_is_in_prefix(end->remote, a->peer, a->prefix_len))
+			continue;
+		ip_format(end->family, end->remote, UINT32_MAX, remote, sizeof(remote));
+		snprintf(ret, size, "the tunnel %s leads to %s", nd->name, remote);
+		return true;
+	}
+	return false;
+}
+
 /* --- the host's use of a netdev --- */
 
 static enum in_use_degree judge_addresses(const struct node *n, const struct memory *memory,
@@ -317,7 +335,8 @@ static enum in_use_degree judge_addresses(const struct node *n, const struct mem
 
 	for (size_t i = node_first_address(n, nd->ifindex);
 	     (a = next_address(n, memory, nd, is_ra_ours, &i, text, sizeof(text)));) {
-		if (n->has_socks && find_sock(n, nd, a, why, size))
+		if ((n->has_socks && find_sock(n, nd, a, why, size)) ||
+		    find_tunnel(n, a, why, size))
 			return IN_USE_USED;
 		if (degree == IN_USE_FREE)
 			snprintf(why, size, "%s has %s", nd->name, text);
