@@ -248,6 +248,33 @@ static void ready_comes_by_its_deadline_whatever_a_pass_does(void **state _unuse
 			 DO_DEGRADE_FAILED | DO_READY);
 }
 
+/* A bond may still get the ports of another section: READY=1 is told, and the wait goes on. */
+static void a_node_that_is_degraded_at_once_waits_on(void **state _unused_)
+{
+	static const struct pass_result degraded = { .state = NODE_DEGRADED, .n_waiting = 1 };
+	struct schedule s = begun(&starting);
+	struct pass pass = {};
+
+	at(&s, START + SEC, TIMER_LOOK, NULL);
+	assert_int_equal(at(&s, START + SEC, EVENT_RESULT, &degraded), DO_READY);
+	schedule_fill(&s, &pass);
+	assert_false(pass.is_wait_over);
+	assert_int_equal(pass.wait_end_usec, START + 295 * SEC);
+	at(&s, START + 2 * SEC, TIMER_LOOK, NULL);
+	assert_int_equal(at(&s, START + 2 * SEC, EVENT_RESULT, &degraded), 0);
+
+	assert_int_equal(at(&s, START + 295 * SEC, TIMER_DEADLINE, NULL), DO_PASS);
+	schedule_fill(&s, &pass);
+	assert_true(pass.is_wait_over);
+	assert_int_equal(at(&s, START + 296 * SEC, EVENT_RESULT, &degraded), 0);
+	assert_true(s.at_usec[TIMER_DEADLINE] == SCHEDULE_NEVER);
+
+	/* What is ready waits for nothing. */
+	s = begun(&ready);
+	schedule_fill(&s, &pass);
+	assert_true(pass.is_wait_over && s.at_usec[TIMER_DEADLINE] == SCHEDULE_NEVER);
+}
+
 static void a_reload_is_over_with_the_pass_that_has_its_configuration(void **state _unused_)
 {
 	struct schedule s = begun(&ready);
@@ -422,7 +449,9 @@ static void apply_does_not_put_the_start_off(void **state _unused_)
 	at(&s, START + 200 * SEC, TIMER_SETTLE, NULL);
 	assert_int_equal(at(&s, START + 201 * SEC, EVENT_RESULT, &waiting), DO_READY);
 	at(&s, START + 202 * SEC, TIMER_LOOK, NULL);
-	assert_int_equal(at(&s, START + 203 * SEC, EVENT_RESULT, &waiting), DO_ANSWER);
+	assert_int_equal(at(&s, START + 203 * SEC, EVENT_RESULT, &waiting), 0);
+	at(&s, START + 295 * SEC, TIMER_DEADLINE, NULL);
+	assert_int_equal(at(&s, START + 296 * SEC, EVENT_RESULT, &waiting), DO_ANSWER);
 }
 
 static void apply_ends_when_nothing_is_waited_for(void **state _unused_)
@@ -456,6 +485,7 @@ int main(void)
 		cmocka_unit_test(what_gives_no_event_is_looked_at_by_a_timer),
 		cmocka_unit_test(a_loss_needs_two_looks_settle_sec_apart),
 		cmocka_unit_test(ready_comes_by_its_deadline_whatever_a_pass_does),
+		cmocka_unit_test(a_node_that_is_degraded_at_once_waits_on),
 		cmocka_unit_test(a_reload_is_over_with_the_pass_that_has_its_configuration),
 		cmocka_unit_test(ready_is_only_told_of_the_configuration_that_was_read_last),
 		cmocka_unit_test(apply_is_answered_by_a_pass_that_began_after_its_request),

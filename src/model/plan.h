@@ -174,7 +174,8 @@ struct plan {
 	struct text_index by_identity; /* of identities */
 
 	struct graph graph; /* of the node */
-	bool is_wait_over;  /* ReadyTimeoutSec= is over */
+	bool is_wait_over;  /* ReadyTimeoutSec= is over, or the node was ready */
+	bool is_told;       /* it was ready or degraded in this boot, and is not starting */
 	struct need *needs; /* owned, by address; each function once */
 	size_t n_needs;
 	bool has_needs;              /* something tells what the node needs, be it no function */

@@ -271,7 +271,7 @@ int plan_state(const struct config *c, const struct node *n, const struct memory
 	p->state = is_complete(c, p, true) && !is_unseen(n) ? judge_changes(p) : NODE_STARTING;
 	if (p->state == NODE_READY && !is_complete(c, p, false))
 		p->state = NODE_DEGRADED;
-	if (p->state == NODE_STARTING && p->is_wait_over)
+	if (p->state == NODE_STARTING && p->is_told)
 		p->state = NODE_DEGRADED;
 	/* Without a last good configuration an invalid one stands for an empty one: nothing to wait
 	 * for. */

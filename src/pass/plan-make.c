@@ -24,10 +24,11 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 	};
 	/* A new configuration has its own time to wait. "revert" ends none: the state that it left
 	 * says nothing of what is still to come. */
-	const bool was_wait_over = memory->last_state != NODE_STARTING && !memory->was_held &&
-				   streq(memory->last_hash, c->hash);
+	const bool was_told = memory->last_state != NODE_STARTING && !memory->was_held &&
+			      streq(memory->last_hash, c->hash);
 	_cleanup_(plan_done) struct plan p = { .tried = tried,
-					       .is_wait_over = is_wait_over || was_wait_over };
+					       .is_wait_over = is_wait_over,
+					       .is_told = is_wait_over || was_told };
 	size_t first;
 	int r;
 
@@ -56,7 +57,7 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 
 	/* Ready, or as good as it gets, is what nothing has to be done to. */
 	if (p.state != NODE_STARTING && plan_has_needed_changes(&p))
-		p.state = p.is_wait_over ? NODE_DEGRADED : NODE_STARTING;
+		p.state = p.is_told ? NODE_DEGRADED : NODE_STARTING;
 	r = plan_ask(n, &p);
 	if (r < 0)
 		return r;

@@ -135,12 +135,15 @@ static unsigned cancel(struct schedule *s)
 	return DO_KILL;
 }
 
-static unsigned tell_ready(struct schedule *s)
+/* @is_over: nothing is left to wait for. A degraded node waits on for what can still come. */
+static unsigned tell_ready(struct schedule *s, bool is_over)
 {
 	const bool was_ready = s->is_ready;
 
-	s->is_ready = s->is_wait_over = true;
-	s->at_usec[TIMER_DEADLINE] = SCHEDULE_NEVER;
+	s->is_ready = true;
+	s->is_wait_over |= is_over;
+	if (s->is_wait_over)
+		s->at_usec[TIMER_DEADLINE] = SCHEDULE_NEVER;
 	return was_ready ? 0 : DO_READY;
 }
 
@@ -212,7 +215,7 @@ static unsigned on_retry(struct schedule *s, const struct schedule_input *in _un
 static unsigned on_deadline(struct schedule *s, const struct schedule_input *in _unused_)
 {
 	if (s->is_wait_over)
-		return s->is_local || s->is_ready ? 0 : DO_DEGRADE_LATE | tell_ready(s);
+		return s->is_local || s->is_ready ? 0 : DO_DEGRADE_LATE | tell_ready(s, true);
 	s->is_wait_over = true;
 	s->is_again = s->state != SCHEDULE_IDLE;
 	s->at_usec[TIMER_DEADLINE] = s->ready_usec;
@@ -263,7 +266,7 @@ static unsigned on_result(struct schedule *s, const struct schedule_input *in)
 		todo |= answer(s);
 	if (!s->is_local && !s->is_first && !(s->is_ready && s->is_asked) &&
 	    result->state != NODE_STARTING)
-		todo |= tell_ready(s);
+		todo |= tell_ready(s, result->state == NODE_READY);
 
 	s->n_ibdevs_due = s->n_ibdevs_known + result->n_absent;
 	s->not_before_usec = result->n_lost > 0 ? in->now_usec + s->settle_usec : 0;
@@ -297,7 +300,7 @@ static unsigned on_failed(struct schedule *s, const struct schedule_input *in)
 	s->storm_usec = 0;
 	if (s->is_wait_over) {
 		todo = answer(s) | DO_DEGRADE_FAILED | (s->is_reloading ? DO_RELOADED : 0) |
-		       tell_ready(s);
+		       tell_ready(s, false);
 		s->is_reloading = false;
 	}
 	arm_retry(s, in->now_usec);
