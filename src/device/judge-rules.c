@@ -24,8 +24,18 @@ bool judge_is_part_of_lag(const struct node *n, const struct pci *pci)
 			   strcmp(nd->pci, pci->address) < 0 && node_ibdev_of(n, nd->pci));
 }
 
-/* The GIDs of a bonded port are of the bond, also where netlink names its slave. */
-static bool is_gid_ready(const struct device *d, const struct port *port, bool is_ipv6)
+/* The GIDs of a bonded port are of the bond, also where netlink names its slave; each port of a
+ * function with two (mlx4) has a netdev of its own. */
+static bool is_own_netdev(const struct node *n, const struct device *d, const char *name)
+{
+	const struct netdev *nd = node_netdev_named(n, name);
+
+	return streq(name, d->netdev_name) || (d->bond && streq(name, d->bond->name)) ||
+	       (nd && !nd->port_name[0] && streq(nd->pci, d->pci->address));
+}
+
+static bool is_gid_ready(const struct node *n, const struct device *d, const struct port *port,
+			 bool is_ipv6)
 {
 	uint8_t bytes[16];
 
@@ -35,8 +45,7 @@ static bool is_gid_ready(const struct device *d, const struct port *port, bool i
 		if (is_ipv6 && (!gid_parse(gid->gid, bytes) || !gid_is_global_ipv6(bytes)))
 			continue;
 		if (streq(gid->type, GID_ROCE_V2) && gid->netdev[0] &&
-		    (streq(gid->netdev, d->netdev_name) ||
-		     (d->bond && streq(gid->netdev, d->bond->name))))
+		    is_own_netdev(n, d, gid->netdev))
 			return true;
 	}
 	return false;
@@ -121,9 +130,9 @@ static enum reason judge_address(const struct config *c, const struct plan *p, s
 	const bool is_iwarp = streq(d->ibdev->node_type, "RNIC");
 	const bool is_ipv6 = c->route.manage && c->route.ipv6 == IPV6_RA && !pci_is_erdma(d->pci);
 
-	if (!is_iwarp && !is_gid_ready(d, port, false))
+	if (!is_iwarp && !is_gid_ready(p->graph.n, d, port, false))
 		return REASON_NO_GID;
-	if (!is_iwarp && is_ipv6 && !is_gid_ready(d, port, true))
+	if (!is_iwarp && is_ipv6 && !is_gid_ready(p->graph.n, d, port, true))
 		return REASON_NO_IPV6_GID;
 	/* iWARP has no GID of an address. */
 	if (!d->needs_address || has_address(p, d, is_iwarp ? NULL : port))

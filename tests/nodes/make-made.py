@@ -1231,6 +1231,30 @@ def xdr():
     t.done()
 
 
+def two_ports():
+    """A function with two netdevs and an RDMA device of two ports; the first has no cable."""
+    t = Tree('made-two-ports')
+    t.system('6.8.0-51-generic', 33, 1, RDMA_MODULES + ['mlx4_core', 'mlx4_ib'])
+    uplink(t)
+    address, macs = '0000:91:00.0', ['f4:52:14:91:00:01', 'f4:52:14:91:00:02']
+    t.function('pci0000:90/0000:90:01.0', address, 0x15B3, 0x1007, 0x020000, 'mlx4_core', 0)
+    t.netdev(3, 'ens1', macs[0], address, carrier=False)
+    t.netdev(4, 'ens1d1', macs[1], address)
+    t.ipv4(4, '10.30.0.2', 24, '10.30.0.0')
+    t.ibdev('mlx4_0', address, groups(eui64(macs[0])), 'ens1', mlx5_gids(macs[0], None, 'ens1'), '10 Gb/sec (1X QDR)',
+            state='1: DOWN')
+    port = t.folders[address] + '/infiniband/mlx4_0/ports/2'
+    t.file(port + '/state', '4: ACTIVE\n')
+    t.file(port + '/link_layer', 'Ethernet\n')
+    t.file(port + '/rate', '40 Gb/sec (4X QDR)\n')
+    for index, gid, kind, netdev in mlx5_gids(macs[1], '10.30.0.2', 'ens1d1'):
+        t.file('%s/gids/%d' % (port, index), gid + '\n')
+        t.file('%s/gid_attrs/types/%d' % (port, index), kind + '\n')
+        t.file('%s/gid_attrs/ndevs/%d' % (port, index), netdev + '\n')
+    t.config('[Device storage]\nMatch=driver:mlx4_core\n\n' + PLUGIN)
+    t.done()
+
+
 def copy():
     """A copy of /sys as other tools make it, without the kernel's answers: what it lacks is not known."""
     t = Tree('made-copy')
@@ -1294,6 +1318,7 @@ def main():
         'made-ovs-dpdk': ovs_dpdk,
         'made-scc-bond': scc_bond,
         'made-storage-vlan': storage_vlan,
+        'made-two-ports': two_ports,
         'made-vf-host-address': vf_host_address,
         'made-vke-4pf': vke_4pf,
         'made-vke-gpus': vke_gpus,
