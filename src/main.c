@@ -186,6 +186,7 @@ struct verb_line {
 };
 
 #define FLAG(m) offsetof(struct verb_line, m)
+#define LONG    0x100 /* added to the letter of an option that is not given as one */
 
 static const struct {
 	const char *name, *value, *help;
@@ -317,8 +318,10 @@ static const struct {
 static int refuse_option(bool is_without_value, const char *last)
 {
 	const char letter[] = { '-', (char)optopt, '\0' };
-	const char *word = is_prefix(last, "--") || optopt == 0 ? last : letter,
-		   *instead = is_without_value ? "has no value" : "is no option here";
+	const char *word = optopt == 0 || optopt > LONG ? last : letter,
+		   *instead = is_without_value ? "has no value"
+			      : optopt > LONG  ? "is not valid: the option takes no value"
+					       : "is no option here";
 
 	for (size_t i = 0; i < ELEMENTSOF(foreign_options) && !is_without_value; i++)
 		if (streq(word, foreign_options[i].letter) ||
@@ -368,12 +371,12 @@ static int read_options(int argc, char **argv, struct verb_line *line)
 
 	for (size_t i = 0; i < ELEMENTSOF(options); i++)
 		longs[i] = (struct option){ options[i].name, options[i].has_value, NULL,
-					    options[i].letter };
+					    options[i].letter + LONG };
 	/* To the end, for "--export" behind a wrong one decides how it ends. */
 	while ((letter = getopt_long(argc, argv, ":h", longs, NULL)) != -1)
 		if (letter == '?' || letter == ':')
 			r = refuse_option(letter == ':', argv[optind - 1]);
-		else if (read_option(letter, optarg, line) < 0)
+		else if (read_option(letter % LONG, optarg, line) < 0)
 			r = -EINVAL;
 	return r;
 }
