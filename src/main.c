@@ -157,10 +157,10 @@ static const struct {
 	  "Exit code: 0, or 1 when there are none; with --exec that of the command.\n" },
 	{ "" }, /* internal: the manual alone has them */
 	{ "run", "", "run the service: passes until the node is finished, then hotplug",
-	  command_run, TAKES_CONFIG,
+	  command_run, NEEDS_ROOT | TAKES_CONFIG,
 	  "Started by rdma-provision.service; SIGHUP reads the configuration again.\n" },
 	{ "early", "", "write module options and set the RDMA netns mode, before drivers load",
-	  command_early, TAKES_CONFIG,
+	  command_early, NEEDS_ROOT | TAKES_CONFIG,
 	  "Started by rdma-provision-early.service. Writes only below /run/modprobe.d.\n" },
 	{ "gate", "", "before the kubelet starts: fail with [Kubelet] Gate=strict, unless ready",
 	  command_gate, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
