@@ -613,6 +613,10 @@ static void keys_that_contradict_each_other_are_refused_where_the_later_is(void 
 		  "StaticAddress= in [Device] is not valid: use the section of the one NIC that "
 		  "has it (/f:4)",
 		  0 },
+		{ "[Device]\nStaticAddress=10.0.1.5/24\n",
+		  "StaticAddress= in [Device] is not valid: use the section of the one NIC that "
+		  "has it (/f:2)",
+		  0 },
 		{ "[Device a]\nMatch=driver:erdma\n[Route]\nIPv6=ra\n",
 		  "IPv6=ra with the eRDMA NICs of [Device a] is not valid: use IPv6=no, for the "
 		  "network of eRDMA has no IPv6 (/f:4)",

@@ -548,10 +548,6 @@ static int check_address(const struct merge *m, size_t layer, const struct devic
 	const struct said *address = said_of(m, layer, setting_find("Device", "StaticAddress"));
 	const struct said *gateway = said_of(m, layer, setting_find("Device", "Gateway"));
 
-	if (address && is_general(m, address))
-		return malformed_at(m, address,
-				    "StaticAddress= in [Device] is not valid: use the section of "
-				    "the one NIC that has it");
 	if (!gateway)
 		return 0;
 	if (!address)
@@ -574,13 +570,17 @@ static int check_address(const struct merge *m, size_t layer, const struct devic
 static int check_is_meant(const struct merge *m)
 {
 	const struct said *match = said_of(m, 0, setting_find("Device", "Match"));
+	const struct said *address = said_of(m, 0, setting_find("Device", "StaticAddress"));
 
+	if (address)
+		return malformed_at(m, address,
+				    "StaticAddress= in [Device] is not valid: use the section of "
+				    "the one NIC that has it");
 	if (!match || m->n_layers > 1)
 		return 0;
-
-	return config_errors_add(m->errors, false, match->file, match->line,
-				 "Match= in [Device], which has only defaults for others, is not "
-				 "valid: use a section with a name, for example [Device nic]");
+	return malformed_at(m, match,
+			    "Match= in [Device], which has only defaults for others, is not valid: "
+			    "use a section with a name, for example [Device nic]");
 }
 
 static int build(const struct merge *m, struct config *c)
