@@ -440,9 +440,9 @@ static void bad_input_is_refused_with_file_line_key_and_value(void **state _unus
 		{ T("[Route]\nManage=\xed\xa0\x80\n"), "invalid UTF-8: use text in UTF-8 (/f:2)" },
 		{ T("[Route]\nManage=\xe2\x82"), "invalid UTF-8: use text in UTF-8 (/f:2)" },
 		{ T("[Route]\nManage=\x1b[31m\n"),
-		  "a control character is not valid: use text in UTF-8 (/f:2)" },
+		  "a control character is not valid: use text without any (/f:2)" },
 		{ T("[Route]\rManage=yes\r"),
-		  "a control character is not valid: use text in UTF-8 (/f:1)" },
+		  "a control character is not valid: use text without any (/f:1)" },
 		{ T("[Route]\nManage=j\xc3\xa4\n"),
 		  "Manage=j\xc3\xa4 is not valid: use yes or no (/f:2)" },
 		{ T("[Route\nManage=yes\n"), "[Route is not valid: use a section as [SECTION] or "

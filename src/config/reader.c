@@ -108,7 +108,7 @@ static bool check_line(struct config_reader *rd)
 	if (!config_is_utf8(rd->text, n))
 		return malformed(rd, "invalid UTF-8: use text in UTF-8");
 	if (has_control(rd->text))
-		return malformed(rd, "a control character is not valid: use text in UTF-8");
+		return malformed(rd, "a control character is not valid: use text without any");
 	if (rd->text[n - 1] == '\\')
 		return malformed(rd,
 				 "%s is not valid: use no backslash at the end, for lines are not "
