@@ -69,7 +69,7 @@ static const struct {
 	  "nothing, or a change is impossible; with --ready also 1 when no device is usable\n"
 	  "now.\n" },
 	{ "verify", "",
-	  "test devices, GIDs, messages, SMC-R, and the resources that the kubelet has",
+	  "test devices, GIDs, SMC-R, NCCL's settings, and the resources of the kubelet",
 	  command_verify, TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON,
 	  "A line for each check: PASS, FAIL with what was expected, or skip. Below it is\n"
 	  "the command that checks the same between two nodes. It changes nothing and opens\n"
@@ -152,8 +152,7 @@ static const struct {
 	  "Exit code: 0, or 1 when no device is usable, or error.\n" },
 	{ "nccl-env", "", "print the NCCL settings for the RDMA devices of this node",
 	  command_nccl_env, TAKES_ARCHIVE | TAKES_NCCL | TAKES_JSON,
-	  "Ports with the highest rate of those with a RoCE v2 GID of an IPv4 address, or\n"
-	  "of a global IPv6 address where no port has one of IPv4. --exec comes last.\n"
+	  "The fastest active ports, by the rules of rdma-nccl-env(1). --exec comes last.\n"
 	  "Exit code: 0, or 1 when there are none; with --exec that of the command.\n" },
 	{ "" }, /* internal: the manual alone has them */
 	{ "run", "", "run the service: passes until the node is finished, then hotplug",
@@ -244,7 +243,7 @@ static const struct {
 
 static void print_option(size_t i)
 {
-	printf("  --%s%-*s  %s\n", options[i].name, (int)(12 - strlen(options[i].name)),
+	printf("  --%s%-*s  %s\n", options[i].name, (int)(13 - strlen(options[i].name)),
 	       options[i].value, options[i].help);
 }
 

@@ -19,7 +19,7 @@ static int run_nccl_env(const struct command *cmd)
 
 	if (cmd->is_export + cmd->is_conf + cmd->is_json + (cmd->exec != NULL) > 1 ||
 	    (cmd->exec && !cmd->exec[0])) {
-		log_error(NCCL_ENV_FORMS);
+		log_error("use one of --export, --conf, --json and --exec COMMAND");
 		return -EINVAL;
 	}
 	r = session_open(cmd, &s);

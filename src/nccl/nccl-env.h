@@ -13,8 +13,6 @@ struct fs;
 struct node;
 struct plan;
 
-#define NCCL_ENV_FORMS "use one of --export, --conf and --exec COMMAND"
-
 struct nccl_request {
 	bool is_export, is_exact; /* as nccl_text() takes them */
 	bool is_json;

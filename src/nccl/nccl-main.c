@@ -88,7 +88,8 @@ int main(int argc, char **argv)
 	if (optind < argc || req.is_export + is_conf + (req.exec != NULL) > 1 ||
 	    (req.exec && !req.exec[0])) {
 		log_error("%s; \"rdma-nccl-env --help\"",
-			  optind < argc ? "rdma-nccl-env takes no argument" : NCCL_ENV_FORMS);
+			  optind < argc ? "rdma-nccl-env takes no argument"
+					: "use one of --export, --conf and --exec COMMAND");
 		return nccl_env_exit_code(-EINVAL, req.is_export);
 	}
 	return nccl_env_exit_code(run(root, &req), req.is_export);
