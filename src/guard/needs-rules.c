@@ -83,7 +83,7 @@ static void add_words(struct need *k, const char *words)
 			 words);
 }
 
-/* merge_needs() makes one of all that is of one function. */
+/* Adds one need; merge_needs() merges those of one function. */
 static int add_need(struct search *s, const char *pci, const struct evidence *e, bool is_by_vf)
 {
 	struct need *k = APPEND(s->p->needs, s->p->n_needs);
@@ -98,7 +98,7 @@ static int add_need(struct search *s, const char *pci, const struct evidence *e,
 	return 0;
 }
 
-/* A PF whose VF is needed is listed as well. */
+/* Adds the need of a function, and of its PF where it is a VF. */
 static int add_function(struct search *s, const char *address, const struct evidence *e)
 {
 	const struct pci *pci = node_pci(s->n, address);
@@ -143,7 +143,7 @@ static int add_root(struct search *s, const struct netdev *root, const struct ev
 
 /* --- NodeNIC= --- */
 
-/* Words for netdevs alone may mean one that stands on a function, such as a bond. */
+/* Does NodeNIC= match this netdev, such as a bond? Only globs on netdev: can. */
 static bool is_netdev_match(const char *match, const struct netdev *nd)
 {
 	char word[NODE_NIC_LEN];
@@ -359,7 +359,7 @@ static bool is_advertised(const struct destination *d)
 	       d->lookup.protocol == RTPROT_RA;
 }
 
-/* Packets with that source would leave by its netdev once that has a table of its own. */
+/* With PolicyRules=, packets with this source would leave by the netdev that has the address. */
 static int add_source(struct search *s, const struct destination *d)
 {
 	const struct lookup *l = &d->lookup;
@@ -455,7 +455,7 @@ static int add_destination(struct search *s, const struct destination *d)
 	return 0;
 }
 
-/* Sockets that are not known are bound to it, until they are. */
+/* Is a socket bound to this netdev? Where sockets are not known: yes. */
 static bool is_bound_to(const struct node *n, struct plan *p, uint32_t ifindex)
 {
 	if (!n->has_socks) {
@@ -499,7 +499,7 @@ static bool is_of(const struct graph *g, const char *pci, uint32_t ifindex)
 	return false;
 }
 
-/* Is the answer of that time still there, so that another one was better? */
+/* Is the earlier answer still in place, so that a different one now is better? */
 static bool has_stayed(const struct search *s, const struct boot_need *b)
 {
 	const struct destination *d = NULL;
@@ -668,7 +668,7 @@ static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t size)
 	return h;
 }
 
-/* Changes as addresses and routes do, and as netdevs of PFs come. */
+/* A hash that changes with addresses, routes and the netdevs of PFs. */
 static uint64_t hash_net(const struct node *n)
 {
 	uint64_t h = 0xcbf29ce484222325u;

@@ -94,7 +94,7 @@ static void hand_over(struct processes *list, struct processes *ret)
 	TAKE(list->items); /* the array changes hands with the struct */
 }
 
-/* The children of kthreadd, which is the second process there ever was, and a child of none. */
+/* Lists the children of kthreadd, which has PID 2 and no parent. */
 static int list_kernel_threads(const struct fs *fs, uint32_t **ret, size_t *ret_n)
 {
 	_cleanup_(freep) char *text = NULL;

@@ -136,7 +136,7 @@ static int see_networkd(const struct signs *s, const struct netdev *nd, char *re
 	return 0;
 }
 
-/* The kernel has link-local IPv6 addresses of its own. */
+/* Has the netdev an address that is not link-local? The kernel makes those of IPv6 itself. */
 static bool has_address(const struct node *n, uint32_t ifindex)
 {
 	for (size_t i = node_first_address(n, ifindex);

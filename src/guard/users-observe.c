@@ -14,7 +14,7 @@ static void read_command(const struct fs *fs, uint32_t pid, char *ret, size_t si
 	make_printable(ret);
 }
 
-/* The user of that kind: one process uses a function in one way once. Return: 0 or -ENOMEM. */
+/* Adds a user, once for each process and kind of use. Return: 0 or -ENOMEM. */
 static int add_user(const struct fs *fs, const char *target, enum use use, uint32_t pid,
 		    const char *detail, struct node *n)
 {
@@ -41,7 +41,7 @@ static int add_user(const struct fs *fs, const char *target, enum use use, uint3
 	return 0;
 }
 
-/* May a reload mean this module? */
+/* Is it the module of a driver, which a reload of Mode= may remove? */
 static bool is_driver(const struct fs *fs, const struct node *n, const struct module *m)
 {
 	char name[MODULE_LEN];
@@ -86,7 +86,7 @@ static const struct {
 	{ "mlx4_core", "mlx4_ib" }, { "mlx5_core", "mlx5_ib" }, { "qede", "qedr" },
 };
 
-/* Does this part of the kernel come and go with the device, so that it never is in the way? */
+/* Does this part of the kernel come and go with the device, and so never block a change? */
 static bool is_of_device(const struct node *n, const struct ibdev *ib, const char *kernel)
 {
 	const struct pci *pci = node_pci(n, ib->pci);
@@ -248,7 +248,7 @@ int observe_socks(struct os *d, struct node *n)
 	if (r < 0 && r != -ENOMEM)
 		log_debug_errno(r, "The sockets of the node cannot be listed");
 	process_name_socks(&unrecorded, n->socks, n->n_socks);
-	/* A tree of before has none, and plans what it planned. */
+	/* Trees of older versions have no sockets: there it counts as known that none is open. */
 	n->has_socks = r >= 0 || !d->fs.is_live;
 	return r == -ENOMEM ? r : 0;
 }

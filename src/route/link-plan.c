@@ -75,14 +75,15 @@ static int want_all_up(const struct node *n, struct plan *p, const struct device
 	return r;
 }
 
-/* Users of VFs count on what there is: a PF is not lowered under them, nor they with it. */
+/* Is a lower MTU refused, because users of VFs count on the present one? */
 static bool is_kept_by_vfs(const struct node *n, const struct device *d, uint32_t want)
 {
 	const struct netdev *pf = d->is_vf ? node_netdev_of(n, d->pci->physfn) : NULL;
 
 	if (want >= d->netdev->mtu)
 		return false;
-	/* VFs just made may have more than a PF that was lowered before. */
+	/* New VFs may have a larger MTU than a PF that was lowered before: theirs may be lowered.
+	 */
 	return d->is_vf ? pf && pf->mtu > want : d->pci->num_vfs > 0;
 }
 
@@ -127,7 +128,7 @@ static int want_mtus(const struct node *n, struct plan *p, const struct device *
 	return r;
 }
 
-/* A VF that this plan removes, or binds again: its netdev will be another. */
+/* Does this plan remove the VF or rebind its driver, so that its netdev will be another one? */
 static bool is_going(const struct plan *p, const struct device *d)
 {
 	const struct action *a = NULL;

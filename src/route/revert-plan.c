@@ -13,7 +13,7 @@
 
 #include <sys/socket.h>
 
-/* Each step back is marked: what is done forgets the line of the ledger, and adds none. */
+/* Adds a step back (is_back): when it is done, its entry of the ledger is removed. */
 static struct action *add(struct plan *p, enum step step, enum verb verb, const char *target,
 			  const struct ledger_entry *e, const char *to)
 {
@@ -123,7 +123,7 @@ static int revert_metric(const struct node *n, const struct memory *memory, stru
 	char now[16];
 
 	if (!have || memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", e->ifindex, e->subject))
-		return 0; /* one of ours goes as a whole */
+		return 0; /* an address of ours is removed, with its metric */
 	snprintf(now, sizeof(now), "%" PRIu32, have->metric);
 	if (!ledger_is_ours(e, now))
 		return 0;
@@ -236,10 +236,8 @@ static int revert_vfs(const struct node *n, const struct memory *memory, struct 
 	return 0;
 }
 
-/*
- * The switch that a pass turned off for a moment, and did not come to its end. A write that hangs
- * in the card does not keep it: sriov_drivers_autoprobe_store() in drivers/pci/iov.c takes no lock.
- */
+/* Turns autoprobe on again where a pass ended before it did. This also works while a write hangs in
+ * the card: sriov_drivers_autoprobe_store() in drivers/pci/iov.c takes no lock. */
 static int revert_autoprobe(const struct node *n, struct plan *p)
 {
 	for (size_t i = 0; i < n->n_pcis; i++) {
@@ -256,7 +254,7 @@ static int revert_autoprobe(const struct node *n, struct plan *p)
 	return 0;
 }
 
-/* Files for others tell of a node that is no more as they say. */
+/* Removes the files of [Output]: they describe a node that no longer exists. */
 static int revert_outputs(const struct node *n, struct plan *p, bool with_vfs)
 {
 	/* The pod first: no plugin is to start without its file. */
@@ -318,10 +316,8 @@ static bool is_netdev_of(const struct node *n, const struct ibdev *ib, uint32_t 
 	return nd && (nd->ifindex == ifindex || nd->master == ifindex);
 }
 
-/*
- * A QP that is connected goes on by the routes it was made with. How many contexts are open is
- * not known everywhere; only what is known to be in use is left.
- */
+/* Leaves the routes of devices that are known to be in use: a connected QP keeps the route that it
+ * was made with. Devices whose contexts cannot be counted do not count as in use here. */
 static void leave_used(const struct node *n, struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule.h"
 
-/* The look of the next pass begins after a quarter of SettleSec=: the rest is time enough for it.
- */
+/* The look of the next pass begins after a quarter of SettleSec=, and ends within the rest. */
 #define AHEAD(settle_usec)  ((settle_usec) / 4)
 #define AHEAD_AT_START_USEC (60 * USEC_PER_MSEC) /* at most: READY=1 waits for it */
-/* Before ReadyTimeoutSec= is over: time for the files of a node that is as good as it gets. */
+/* The last look before ReadyTimeoutSec= is over leaves this time to write all files. */
 #define LAST_LOOK_USEC (5 * USEC_PER_SEC)
 #define STORM_USEC     (5 * USEC_PER_SEC) /* events cannot put a pass off for longer */
 /* The time to settle while RDMA devices are due: each announces itself by an event. */
@@ -26,7 +25,7 @@
 /* Errors of a PCIe link, its width and its speed have no event either. */
 #define LOOK_WATCHED_USEC (300 * USEC_PER_SEC)
 
-/* The time to wait is over a little earlier than the time until READY=1. */
+/* When the last look begins, a little before READY=1 is due. */
 static uint64_t last_look_usec(const struct schedule *s)
 {
 	return s->ready_usec - MIN(s->ready_timeout_usec / 10, LAST_LOOK_USEC);
@@ -58,10 +57,8 @@ void schedule_start(struct schedule *s, bool is_local, const struct config *c, u
 	s->at_usec[TIMER_SETTLE] = now_usec;
 }
 
-/*
- * RDMA devices that are still to come, which each announces by an event: until then a look would
- * find nothing but that, and take the processors from those who make them.
- */
+/* Are RDMA devices still to come? Each announces itself by an event; a look before that would find
+ * nothing else, and take the processors from the drivers that make them. */
 static bool is_ibdev_due(const struct schedule *s)
 {
 	return !s->is_ready && (int32_t)(s->n_ibdevs_due - s->n_ibdevs) > 0;

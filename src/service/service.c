@@ -26,7 +26,7 @@
 #define TELL_USEC (250 * USEC_PER_MSEC)
 /*
  * Until READY=1 a pass brings hundreds of events, and a wakeup for each takes the processors from
- * udev. While it goes on all of them mean the same: another look is due after it.
+ * udev. During a pass all events mean the same: another look is due after it.
  */
 #define REST_USEC (250 * USEC_PER_MSEC)
 /* A killed worker is gone long before; one that is stuck in the kernel is left to systemd. */
@@ -190,7 +190,7 @@ static int set_limit(struct watch *w, const struct worker_message *m)
 	return arm(w->worker_limit, w->limit_usec);
 }
 
-/* A pass that gave no result: it died, was stuck, or could not look at the node. */
+/* Handles a pass without a result: it died, was stuck, or could not look at the node. */
 static int fail(struct watch *w)
 {
 	log_error("A pass failed (%s), trying again in %" PRIu64 " s", w->problem,
@@ -522,7 +522,7 @@ static int on_timer(sd_event_source *source, uint64_t usec _unused_, void *userd
 	return leave_on_error(w, r < 0 ? r : handle(w, i));
 }
 
-/* Without a rest where more events are there than one turn takes. */
+/* @is_all: no event is left to be read, so the service may rest. */
 static int note_change(struct watch *w, bool is_all)
 {
 	int r = handle(w, EVENT_CHANGED);
@@ -606,7 +606,7 @@ static int read_config(struct watch *w)
 	return 0;
 }
 
-/* An older kernel has to be told again and again to look for the routers of IPv6=ra. */
+/* An older kernel must be asked again and again to probe the routers of IPv6=ra. */
 static int watch_neighbours(struct watch *w)
 {
 	struct utsname name;
@@ -648,7 +648,7 @@ static int take_config(struct watch *w)
 	return r < 0 ? r : handle(w, EVENT_CONFIG);
 }
 
-/* Files that changed before READY=1 is sent. */
+/* Reads the configuration again when its files have changed and READY=1 was not sent yet. */
 static int read_changed(struct watch *w)
 {
 	if (w->run_here || w->schedule.is_ready || !load_is_changed(&w->fs, w->file, &w->config))
@@ -719,7 +719,7 @@ static int add_timer(struct watch *w, sd_event_source **ret, sd_event_time_handl
 	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
 }
 
-/* Where there is no devlink nothing is missed. */
+/* Subscribes to devlink; a kernel without it has no events that could be missed. */
 static int watch_devlink(struct watch *w)
 {
 	int r = devlink_watch(&w->devlink);
@@ -794,7 +794,7 @@ static void close_watch(struct watch *w)
 		worker_done(&w->worker);
 }
 
-/* Until the event loop ends. */
+/* Runs until the event loop ends. */
 static int run(struct watch *w)
 {
 	int r;

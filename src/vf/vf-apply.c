@@ -52,7 +52,7 @@ static int count_again(struct work *w, const struct action *a)
 	return -EREMOTEIO;
 }
 
-/* The number that was not made; what was noted before may be there still. */
+/* Removes the note of a number that was not made; the note of an earlier number is put back. */
 static void take_back_note(struct work *w, const struct action *a)
 {
 	const struct ledger_entry *e =
@@ -124,7 +124,7 @@ int apply_set_num_vfs(struct work *w, const struct action *a)
 
 /* --- the record of what is switched off for a moment --- */
 
-/* Adds the entry of @address or takes it away; what is of another boot goes. */
+/* Adds the entry of @address or removes it; entries of other boots are dropped. */
 static int change_record(const struct fs *fs, enum memory_lifetime lifetime, const char *boot_id,
 			 const char *address, bool is_off)
 {
@@ -168,7 +168,7 @@ static int set_record(struct work *w, const char *address, bool is_off)
 
 	if (lock < 0)
 		return lock;
-	if (!boot_id[0]) /* such an entry would be nobody's */
+	if (!boot_id[0]) /* no boot would take the entry for its own */
 		return -ENODATA;
 	r = change_record(fs, MEMORY_NODE, boot_id, address, is_off);
 	if (is_off && r >= 0)
