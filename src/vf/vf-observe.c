@@ -87,20 +87,37 @@ static const struct {
 	{ { CONF_FOLDERS("udev/rules.d"), "lib/udev/rules.d" }, "*.rules", "sriov_numvfs" },
 	{ { CONF_FOLDERS("systemd/system") }, "*.service", "sriov_numvfs" },
 	{ { CONF_FOLDERS("tmpfiles.d") }, "*.conf", "sriov_numvfs" },
-	{ { "etc" }, "rc.local", "sriov_numvfs" },
-	{ { "usr/local/sbin", "usr/local/bin" }, "*", "sriov_numvfs" }, /* run by a unit */
-	{ { "etc/network", "etc/network/interfaces.d" }, "*", "sriov_numvfs" },
+	{ { "etc", "etc/rc.d" }, "@(rc.local|crontab|sysfs.conf)", "sriov_numvfs" },
+	{ { "etc/cron.d", "etc/sysfs.d" }, "*", "sriov_numvfs" },
+	{ { "usr/local/sbin", "usr/local/bin", "opt/bin" },
+	  "*",
+	  "sriov_numvfs" }, /* run by a unit */
+	{ { "etc/network", "etc/network/interfaces.d", "etc/network/if-pre-up.d",
+	    "etc/network/if-up.d" },
+	  "*",
+	  "sriov_numvfs" },
+	{ { "etc/NetworkManager/dispatcher.d", "etc/networkd-dispatcher/routable.d" },
+	  "*",
+	  "sriov_numvfs" },
+	{ { "etc/infiniband" }, "*", "sriov_numvfs" }, /* post-start-hook.sh of OFED's openibd */
+	{ { "var/lib/cloud/instance", "var/lib/cloud/instance/scripts", "etc/cloud/cloud.cfg.d" },
+	  "@(cloud-config.txt|part-*|*.cfg)",
+	  "sriov_numvfs" },
+	{ { "etc/nmstate" }, "*.yml", "total-vfs" },
+	{ { "var/lib/os-net-config" }, "sriov_config.yaml", "numvfs" },
 	{ { "etc/sriov-operator/pci" }, "*", "numVfs" }, /* of the SR-IOV network operator */
 };
 
-/* As a word of its own, in a line that is no comment: "eth1" is not in "eth10". */
+/* As a word of its own, in a line that is no comment: "eth1" is not in "eth10". A shell goes on
+ * behind ";". */
 static bool has_word(const char *text, const char *word)
 {
 	char pattern[128];
 	regex_t r;
 	bool is_there;
 
-	snprintf(pattern, sizeof(pattern), "^([^#;]*[^#;a-z0-9])?%s([^a-z0-9]|$)", word);
+	snprintf(pattern, sizeof(pattern),
+		 "^[ \t]*([^#; \ta-z0-9]|[^#; \t][^#]*[^#a-z0-9])?%s([^a-z0-9]|$)", word);
 	if (!word[0] || regcomp(&r, pattern, REG_EXTENDED | REG_ICASE | REG_NEWLINE | REG_NOSUB))
 		return false;
 	is_there = regexec(&r, text, 0, NULL, 0) == 0;

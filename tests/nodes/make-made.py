@@ -1207,6 +1207,9 @@ def causes():
     t.file('etc/netplan/50-rails.yaml', 'network:\n  ethernets:\n    rail3:\n      virtual-function-count: 8\n')
     t.file('etc/netplan/60-eth0.yaml', 'network:\n  ethernets:\n    eth0:\n      virtual-function-count: 8\n')
     t.file('etc/udev/rules.d/50-off.rules', '# ATTR{device/sriov_numvfs}="8"\n')
+    t.file('etc/sysfs.d/rails.conf', 'class/net/rail3/device/sriov_numvfs = 8\n')
+    t.file('var/lib/cloud/instance/scripts/part-001',
+           '#!/bin/sh\nfor i in rail3; do echo 8 >/sys/class/net/$i/device/sriov_numvfs; done\n')
     t.config('[Device whole]\nMatch=pci:0000:17:00.0 pci:0000:27:00.0 pci:0000:37:00.0\n\n'
              '[Device shared]\nMatch=pci:0000:47:00.0\nVirtualFunctions=shared-multi\nCount=4\n\n' + PLUGIN)
     t.done()
