@@ -102,7 +102,7 @@ static int find_file(struct value_look *l, struct kubelet_found *k)
 		return read_usual_file(l, k);
 	if (!f && is_prefix(k->seen.unit, "k0s"))
 		return read_file(l, k, K0S_FILE);
-	if (!f || k->flavour == KUBELET_RANCHER)
+	if (!f)
 		return 0;
 	if (f->is_cut || !is_plain_path(f->value)) {
 		problem_note(k->seen.problem,
@@ -121,7 +121,7 @@ static int find_folder(struct value_look *l, struct kubelet_found *k)
 	char path[sizeof(k->seen.folder)], link[PATH_MAX];
 	size_t n;
 
-	if (f && k->flavour != KUBELET_RANCHER)
+	if (f)
 		COPY(k->seen.folder, f->value);
 	if (!*k->seen.folder)
 		return 0;

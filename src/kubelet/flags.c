@@ -40,8 +40,9 @@ static const struct flag_name {
 	{ "i", FLAG_NODE_IP },
 	{ "s", FLAG_SERVER },
 	{ "d", FLAG_DATA_DIR },
+	{ "c", FLAG_CONFIG },
 };
-_Static_assert(ELEMENTSOF(names) == _FLAG_N + 3, "a name for every flag");
+_Static_assert(ELEMENTSOF(names) == _FLAG_N + 4, "a name for every flag");
 
 void flags_done(struct flags *l)
 {

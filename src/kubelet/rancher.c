@@ -24,7 +24,8 @@ static const struct own {
 	OWN("node-name", FLAG_NODE_NAME, "NODE_NAME", node_name),
 	OWN("flannel-iface", FLAG_FLANNEL_IFACE, "", flannel_iface),
 	OWN("server", FLAG_SERVER, "URL", server),
-	OWN("data-dir", FLAG_DATA_DIR, "", data_dir),
+	OWN("data-dir", FLAG_DATA_DIR, "DATA_DIR", data_dir),
+	OWN("config", FLAG_CONFIG, "CONFIG_FILE", config),
 };
 
 void rancher_done(struct rancher *r)
@@ -289,10 +290,11 @@ int rancher_read(const struct fs *fs, const struct unit *u, const struct flags *
 
 	COPY(rn.name, is_prefix(u->name, "rke2") ? "rke2" : "k3s");
 	snprintf(rn.data_dir, sizeof(rn.data_dir), "/var/lib/rancher/%s", rn.name);
+	snprintf(rn.config, sizeof(rn.config), "/etc/rancher/%s/config.yaml", rn.name);
 	read_variables(&rn, u);
-	snprintf(path, sizeof(path), "/etc/rancher/%s/config.yaml", rn.name);
 	if (config && *config->value == '/')
-		COPY(path, config->value);
+		COPY(rn.config, config->value);
+	COPY(path, rn.config); /* no file names another */
 	r = read_config(&rn, fs, path);
 	if (r >= 0)
 		r = read_folder(&rn, fs, FS_PATH("%s.d", path));

@@ -112,7 +112,7 @@ static void put_value(const struct unit *u, struct redacted *c, const struct var
 	if (is_inside(u, v->name, &labels))
 		put_text(c, v->value, labels, special);
 	else if (rancher_reads_variable(v->name))
-		put_text(c, host, SIZE_MAX, special);
+		put_text(c, *v->value == '/' ? v->value : host, SIZE_MAX, special);
 
 	for (size_t i = 0; i < u->n_arguments; i++) {
 		const struct argument *a = &u->arguments[i];
