@@ -18,7 +18,7 @@
 struct row {
 	const char *name;
 	enum reason of;
-	const char *driver;
+	const char *driver, *override, *module, *node_type;
 	uint32_t class;
 	uint16_t device, vendor; /* vendor 0: that of mlx5 */
 	bool has_netdev, has_ibdev, has_gid, is_away, is_live, is_exclusive, is_copy, is_of_vf;
@@ -28,19 +28,29 @@ struct row {
 	const char *detail, *advice; /* what is in them; NULL: the advice is that of the reason */
 };
 
-#define MLX5      .driver = "mlx5_core", .class = ETHERNET, .device = 0x1021, .part = MODULE_LOADED
-#define MLX5_IB   .driver = "mlx5_core", .class = INFINIBAND, .device = 0x1021
-#define SICK      .of = REASON_PF_SICK, .expected = REASON_PF_SICK, .detail = "before"
-#define NO_IBDEV  .of = REASON_NO_IBDEV, .expected = REASON_NO_IBDEV
-#define NO_GID    .of = REASON_NO_GID, .expected = REASON_NO_GID
-#define PORT_DOWN .of = REASON_PORT_DOWN, .expected = REASON_PORT_DOWN
-#define NO_SRIOV  .of = REASON_NO_SRIOV, .expected = REASON_NO_SRIOV, .detail = "before"
-#define AWAY      .expected = REASON_IN_NETNS
-#define ZERO_GUID .of = REASON_ZERO_GUID, .expected = REASON_ZERO_GUID, .detail = "before"
+#define MLX5    .driver = "mlx5_core", .class = ETHERNET, .device = 0x1021, .part = MODULE_LOADED
+#define MLX5_IB .driver = "mlx5_core", .class = INFINIBAND, .device = 0x1021
+#define SICK    .of = REASON_PF_SICK, .expected = REASON_PF_SICK, .detail = "before"
+#define WITHOUT_NETDEV                                                                             \
+	.detail = "mlx5_core is bound, but has no network device", .advice = "enable_eth"
+#define SICK_WITHOUT_NETDEV .of = REASON_PF_SICK, .expected = REASON_PF_SICK, MLX5, WITHOUT_NETDEV
+#define NO_IBDEV            .of = REASON_NO_IBDEV, .expected = REASON_NO_IBDEV
+#define NO_GID              .of = REASON_NO_GID, .expected = REASON_NO_GID
+#define PORT_DOWN           .of = REASON_PORT_DOWN, .expected = REASON_PORT_DOWN
+#define NO_SRIOV            .of = REASON_NO_SRIOV, .expected = REASON_NO_SRIOV, .detail = "before"
+#define AWAY                .expected = REASON_IN_NETNS
+#define ZERO_GUID           .of = REASON_ZERO_GUID, .expected = REASON_ZERO_GUID, .detail = "before"
 
 /* clang-format off */
 static const struct row rows[] = {
-	{ "nothing is seen", SICK, MLX5 },
+	{ "nothing is seen", SICK, MLX5, .has_netdev = true },
+	{ "a driver that made no netdev", SICK_WITHOUT_NETDEV },
+	{ "it is of a VF", SICK, MLX5, .is_of_vf = true },
+	{ "a copy may be without it", .of = REASON_PORT_DOWN, MLX5, .is_copy = true, .has_ibdev = true,
+	  .expected = REASON_NOT_RECORDED, .detail = "ports" },
+	{ "the port of such a function", .of = REASON_PORT_DOWN, MLX5, .has_ibdev = true,
+	  .expected = REASON_PORT_DOWN, WITHOUT_NETDEV },
+	{ "its GIDs", NO_GID, MLX5, .has_ibdev = true, WITHOUT_NETDEV },
 	{ "another reason", .of = REASON_NO_UVERBS, MLX5, .expected = REASON_NO_UVERBS,
 	  .detail = "before", .n_netnses = 1 },
 
@@ -56,7 +66,7 @@ static const struct row rows[] = {
 	  AWAY, .detail = "storage" },
 	{ "two of them", .of = REASON_NO_GID, MLX5, .has_ibdev = true, .n_netnses = 2, AWAY,
 	  .detail = "ip netns" },
-	{ "on a running system the folder of the function tells", SICK, MLX5, .has_ibdev = true,
+	{ "on a running system the folder of the function tells", SICK_WITHOUT_NETDEV, .has_ibdev = true,
 	  .n_netnses = 1, .is_live = true },
 	{ "and it does without a name", .of = REASON_PF_SICK, MLX5, .has_ibdev = true, .is_away = true,
 	  .is_live = true, AWAY, .detail = "lsns" },
@@ -93,6 +103,9 @@ static const struct row rows[] = {
 	  .expected = REASON_NO_UMAD, .detail = "before" },
 	{ "eRDMA without umad", .of = REASON_NO_UMAD, .driver = "erdma", .vendor = 0x1ded, .device = 0x107f,
 	  .has_ibdev = true, .expected = REASON_NO_UMAD, .detail = "before", .advice = "iWARP" },
+	{ "EFA without umad", .of = REASON_NO_UMAD, .driver = "efa", .vendor = 0x1d0f, .device = 0xefa2,
+	  .node_type = "unspecified", .has_ibdev = true, .expected = REASON_NO_UMAD, .detail = "before",
+	  .advice = "EFA" },
 	{ "a copy without addresses", .of = REASON_NO_ADDRESS, MLX5, .is_copy = true, .has_ibdev = true,
 	  .has_netdev = true, .expected = REASON_NOT_RECORDED, .detail = "addresses" },
 
@@ -111,6 +124,14 @@ static const struct row rows[] = {
 	  .expected = REASON_NOT_RECORDED, .detail = "network devices" },
 	{ "a copy without drivers", .of = REASON_NO_DRIVER, .driver = "", .is_copy = true,
 	  .expected = REASON_NOT_RECORDED, .detail = "drivers" },
+	{ "an override", .of = REASON_NO_DRIVER, .driver = "", .override = "vfio-pci",
+	  .expected = REASON_NO_DRIVER, .detail = "its driver_override is vfio-pci",
+	  .advice = "unset-override" },
+	{ "a driver that is not loaded", .of = REASON_NO_DRIVER, .driver = "", .module = "mlx5_ib",
+	  .part = MODULE_BLACKLISTED, .expected = REASON_NO_DRIVER, .detail = "mlx5_ib is not loaded",
+	  .advice = "keeps the module from being loaded" },
+	{ "one that is", .of = REASON_NO_DRIVER, .driver = "", .module = "mlx5_ib",
+	  .part = MODULE_LOADED, .expected = REASON_NO_DRIVER, .detail = "before" },
 	{ "no capture tells that", .of = REASON_NO_DRIVER, .driver = "",
 	  .expected = REASON_NO_DRIVER, .detail = "before" },
 	{ "a copy names no modules", .of = REASON_MODULE_MISSING, .driver = "", .is_copy = true,
@@ -152,6 +173,9 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 				  row->is_exclusive ? NETNS_MODE_EXCLUSIVE : NETNS_MODE_SHARED };
 
 	COPY(pci->driver, row->driver);
+	COPY(pci->driver_override, row->override ? row->override : "");
+	COPY(pci->module, row->module ? row->module : "");
+	COPY(ib.node_type, row->node_type ? row->node_type : "CA");
 	COPY(nd.pci, pci->address);
 	COPY(ib.pci, pci->address);
 	return cause_of_reason(&n, &pcis[row->is_of_vf], row->of, detail, size, advice);

@@ -171,6 +171,27 @@ static const char *vf_of_guest(const struct node *n _unused_, const struct pci *
 	return pci_is_vf(pci) ? "" : NULL;
 }
 
+static const char *driver_unloaded(const struct node *n, const struct pci *pci)
+{
+	const struct module *m = node_module(n, pci->module);
+
+	return m && !module_is_in_kernel(m) ? m->name : NULL;
+}
+
+static const char *driver_override(const struct node *n _unused_, const struct pci *pci)
+{
+	return pci->driver_override[0] ? pci->driver_override : NULL;
+}
+
+static const char *driver_without_netdev(const struct node *n, const struct pci *pci)
+{
+	return !n->is_copy && pci->driver[0] && !pci->health[0] && !pci->unreadable[0] &&
+			       !pci->physfn[0] && pci->class >> 8 == CLASS_ETHERNET &&
+			       !pci_is_erdma(pci) && !node_netdev_of(n, pci->address)
+		       ? pci->driver
+		       : NULL;
+}
+
 static const char *driver_without_part(const struct node *n _unused_, const struct pci *pci)
 {
 	return rdma_part_of(pci->driver) ? NULL : pci->driver;
@@ -224,13 +245,26 @@ static const char *missing(const struct node *n, const struct pci *pci, enum rea
 	}
 }
 
-/* iWARP has no management datagrams. */
+bool cause_lacks_mad(const struct ibdev *ib)
+{
+	return streq(ib->node_type, "RNIC") || streq(ib->node_type, "unspecified") ||
+	       is_prefix(ib->node_type, "usNIC");
+}
+
 static const char *device_without_mad(const struct node *n, const struct pci *pci)
 {
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
 
-	return pci_is_erdma(pci) || (ib && streq(ib->node_type, "RNIC")) ? "" : NULL;
+	return pci_is_erdma(pci) || (ib && cause_lacks_mad(ib)) ? "" : NULL;
 }
+
+#define NO_NETDEV                                                                                  \
+	driver_without_netdev, "%s is bound, but has no network device here",                      \
+		"Look in \"dmesg\" for the PCI address, and at \"devlink dev param show "          \
+		"pci/ADDRESS "                                                                     \
+		"name enable_eth\": with false the driver makes no network device. The service "   \
+		"tries "                                                                           \
+		"again when something changes."
 
 /* Evidence for each reason, the cheapest first. */
 static const struct {
@@ -240,7 +274,9 @@ static const struct {
 } evidence[] = {
 	{ REASON_PF_SICK, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
 	{ REASON_PF_SICK, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_PF_SICK, REASON_PF_SICK, NO_NETDEV },
 	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_PORT_DOWN, REASON_PORT_DOWN, NO_NETDEV },
 	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of_pf,
 	  "of its physical function, network namespaces: %s", NULL },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, driver_of_vm, "it is bound to %s",
@@ -251,10 +287,19 @@ static const struct {
 	  "no RDMA part of the driver %s is known",
 	  "Leave the function out of Match=, unless a software RDMA device (rdma_rxe, siw) is made "
 	  "on its network device." },
+	{ REASON_NO_DRIVER, REASON_NO_DRIVER, driver_override, "its driver_override is %s",
+	  "No other driver is bound while it is set. Clear it where it was set (\"driverctl "
+	  "unset-override ADDRESS\", a udev rule, an operator), or leave the function out of "
+	  "Match=." },
+	{ REASON_NO_DRIVER, REASON_NO_DRIVER, driver_unloaded, "%s is not loaded",
+	  "\"rdma-provision plan\" says what keeps the module from being loaded." },
 	{ REASON_NO_UMAD, REASON_NO_UMAD, device_without_mad, NULL,
-	  "Load ib_umad (\"modprobe ib_umad\"); eRDMA has one only in compat mode with a "
-	  "driver built with MAD: this plugin cannot hand out iWARP devices." },
+	  "Devices of iWARP and EFA have none, and this plugin cannot hand them out: use "
+	  "[DevicePlugin] Type=hca or dranet. eRDMA has one in compat mode, where ib_umad is "
+	  "loaded "
+	  "and the driver was built with MAD." },
 	{ REASON_NO_GID, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_NO_GID, REASON_NO_GID, NO_NETDEV },
 	{ REASON_NO_GID, REASON_NO_GID, empty_table, "the GID table of %s is empty",
 	  "RoCE may be switched off: see \"devlink dev param show pci/ADDRESS name enable_roce\". "
 	  "If it is false, set it to true and run \"devlink dev reload\"." },

@@ -24,9 +24,13 @@ const char *cause_of_port(const struct node *n, const struct pci *pci, const str
 			  const struct port *port, char *detail, size_t size);
 
 /*
- * pf-sick, no-ibdev, no-gid, no-umad, zero-guid and no-sriov say what is missing, which has many
- * causes. A cause is named only when it is seen: it replaces @detail, and @ret_advice where the
- * advice of its reason does not fit. Return: the reason to report, @of when no cause is seen.
+ * pf-sick, no-driver, no-ibdev, port-down, no-gid, no-umad, zero-guid and no-sriov say what is
+ * missing, which has many causes. A cause is named only when it is seen: it replaces @detail, and
+ * @ret_advice where the advice of its reason does not fit. Return: the reason to report, @of when
+ * no cause is seen.
  */
 enum reason cause_of_reason(const struct node *n, const struct pci *pci, enum reason of,
 			    char *detail, size_t size, const char **ret_advice);
+
+/* Is it a device of iWARP, EFA or usNIC? It has no management datagrams, nor a use for a GUID. */
+bool cause_lacks_mad(const struct ibdev *ib);

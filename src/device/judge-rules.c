@@ -302,7 +302,7 @@ enum reason judge_device(const struct config *c, const struct node *n, const str
 	}
 	if (!ib)
 		return REASON_NO_IBDEV;
-	if (guid_is_zero(ib->node_guid))
+	if (guid_is_zero(ib->node_guid) && !cause_lacks_mad(ib))
 		return say_zero_guid(n, d);
 	if (d->is_vf && d->config->identity == IDENTITY_DERIVED &&
 	    identity_is_other(n, p, d->pci, d->netdev, ib, d->detail, sizeof(d->detail)))
@@ -312,8 +312,8 @@ enum reason judge_device(const struct config *c, const struct node *n, const str
 		return REASON_NO_UVERBS;
 	if (!n->has_rdma_cm)
 		return REASON_NO_RDMA_CM;
-	/* iWARP has no management datagrams, but the shared plugin drops a device without umad. */
-	if (!ib->umad[0] && (!streq(ib->node_type, "RNIC") || c->plugin.type == PLUGIN_RDMA_SHARED))
+	/* The shared plugin drops a device without umad in any case. */
+	if (!ib->umad[0] && (!cause_lacks_mad(ib) || c->plugin.type == PLUGIN_RDMA_SHARED))
 		return reason_without_umad(c, n, d->pci);
 	if (ib->verbs < 0) {
 		snprintf(d->detail, sizeof(d->detail), "%s: %s", ib->name, strerror(-ib->verbs));
