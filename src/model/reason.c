@@ -1005,8 +1005,8 @@ static const struct {
 		"nccl-none",
 		"No port is usable for NCCL: it needs an active InfiniBand port, or a RoCE GID of "
 		"an IPv4 or global IPv6 address beyond link-local ones, on a netdev with carrier",
-		"Give the RDMA interfaces addresses and bring them up; \"rdma-provision explain "
-		"DEVICE\" shows the GIDs of each.",
+		"Bring the ports up, and give those of RoCE addresses; \"rdma-provision explain "
+		"DEVICE\" shows the state and the GIDs of each.",
 	},
 
 	[REASON_PCIE_SLOW] = {

@@ -67,7 +67,7 @@ int nccl_env(const struct config *config, const struct node *n, const struct pla
 
 	if (c.reason != REASON_NONE) {
 		log_error("%s%s%s", reason_meaning(c.reason), c.detail[0] ? ": " : "", c.detail);
-		log_error("%s", c.advice[0] ? c.advice : reason_advice(c.reason));
+		log_error("%s", c.advice ?: reason_advice(c.reason));
 		return -ENODATA;
 	}
 	c.traffic_class = req->traffic_class;

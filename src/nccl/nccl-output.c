@@ -140,6 +140,7 @@ static void judge(const struct config *c, const struct node *n, const struct pla
 		leave_out(np, "a port of a synthetic NIC");
 	else if (p)
 		ask_plan(c, p, pci, np);
+	np->is_spared = *np->why && p;
 	if (!*np->why && !streq(np->port->state, "ACTIVE"))
 		leave_out(np, "its port is %s", *np->port->state ? np->port->state : "not known");
 	if (!*np->why)
@@ -373,6 +374,8 @@ void nccl_describe(const struct nccl_port *np, char *ret, size_t size)
 
 static void explain_none(const struct node *n, struct nccl *c)
 {
+	const struct nccl_port *np;
+
 	c->reason = REASON_NCCL_NONE;
 	if (n->n_ibdevs == 0)
 		COPY(c->detail, "there is no RDMA device here");
@@ -382,18 +385,27 @@ static void explain_none(const struct node *n, struct nccl *c)
 		if (pci && streq(pci->driver, "efa")) {
 			snprintf(c->detail, sizeof(c->detail), "%s is an EFA device",
 				 n->ibdevs[i].name);
-			COPY(c->advice, "NCCL uses EFA by libfabric and its plugin aws-ofi-nccl.");
+			c->advice = "NCCL uses EFA by libfabric and its plugin aws-ofi-nccl.";
 			return;
 		}
 		if (streq(n->ibdevs[i].node_type, "RNIC")) {
 			snprintf(c->detail, sizeof(c->detail),
 				 "%s is an iWARP device, which NCCL cannot use", n->ibdevs[i].name);
-			COPY(c->advice, "For eRDMA set [Driver] Mode=ofed or compat.");
+			c->advice = pci && pci_is_erdma(pci)
+					    ? "Set [Driver] Mode=ofed or compat."
+					    : "Set the driver to RoCE v2 where it has that mode "
+					      "(irdma: "
+					      "the devlink parameter enable_roce).";
 			return;
 		}
 	}
-	if (c->n_ports > 0)
-		nccl_describe(&c->ports[0], c->detail, sizeof(c->detail));
+	if (c->n_ports == 0)
+		return;
+	np = FIND(q, c->ports, c->n_ports, !q->is_spared) ?: c->ports;
+	nccl_describe(np, c->detail, sizeof(c->detail));
+	if (np->is_spared)
+		c->advice = "Let a [Device NAME] section match the NICs that jobs are to use; "
+			    "\"rdma-provision status\" lists them, and those that the node needs.";
 }
 
 /* All of them, and a netdev for bootstrap is there. */

@@ -50,6 +50,7 @@ struct nccl_port {
 	uint32_t rate;             /* of port_rate() */
 	unsigned here, away; /* kinds it has by netdevs here, by others: 1 << enum nccl_kind */
 	char why[160];       /* it is not listed; "": it is */
+	bool is_spared;      /* by the plan: the port itself may be well */
 };
 
 struct nccl {
@@ -63,9 +64,9 @@ struct nccl {
 	bool is_searched;    /* NCCL has to find the index of each port */
 	uint32_t index;      /* else: the common one */
 	int traffic_class, service_level; /* with [QoS]; below 0: not known */
-	char range[64];   /* where it is searched: "10.0.0.0/23", or "" for any of the family */
-	char detail[192]; /* for the reason: the device, why the first port is left out */
-	char advice[64];  /* for the reason, instead of what it says itself; or "" */
+	char range[64];     /* where it is searched: "10.0.0.0/23", or "" for any of the family */
+	char detail[192];   /* for the reason: the device, why a port is left out */
+	const char *advice; /* for the reason, instead of what it says itself; or NULL */
 };
 
 /**
