@@ -448,15 +448,15 @@ static const struct {
 	[REASON_NO_DEVICES] = {
 		"no-devices",
 		"A [Device NAME] section matches no NIC of this node",
-		"Compare Match= with \"lspci -nn\" and the names in /sys/class/net and "
+		"Compare Match= with \"lspci -nnk\" and the names in /sys/class/net and "
 		"/sys/class/infiniband; it matches physical functions only. Set Expect=0 in the "
 		"section if the node is ready without such a NIC.",
 	},
 	[REASON_DEVICES_MISSING] = {
 		"devices-missing",
 		"Fewer cards are present than Expect= requires",
-		"Check with \"lspci\" whether the card is on the bus. If not, reseat or attach "
-		"it; if it is, Match= or Expect= is wrong.",
+		"Check with \"lspci -nnk\" whether the card is on the bus. If not, reseat or attach "
+		"it; if it is, bind it to its own driver, or correct Match= or Expect=.",
 	},
 	[REASON_NO_IBDEV] = {
 		"no-ibdev",

@@ -129,23 +129,47 @@ static bool is_unseen(const struct node *n)
 	return n->is_copy && n->n_pcis == 0;
 }
 
+/* NICs that no section matches and that are bound to a driver of virtual machines: they may be
+ * those that are missing. */
+static void name_vfio(const struct node *n, const struct plan *p, char *ret, size_t size)
+{
+	const struct pci *first = NULL;
+	size_t n_all = 0;
+
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *pci = &n->pcis[i];
+
+		if (pci->physfn[0] || !pci_is_network(pci) || !in_use_is_vfio(pci) ||
+		    plan_device(p, pci))
+			continue;
+		first = first ?: pci;
+		n_all++;
+	}
+	ret[0] = '\0';
+	if (first)
+		snprintf(ret, size, "; %s is bound to %s, of %zu such NICs", first->address,
+			 first->driver, n_all);
+}
+
 static int wait_for_missing(const struct config *c, const struct node *n, struct plan *p)
 {
 	const struct device_config *u = p->unmatched;
+	char vfio[128];
 	int r = 0;
 
 	if (is_unseen(n))
 		return plan_add_hint(p, REASON_NOT_RECORDED, "", "PCI functions");
+	name_vfio(n, p, vfio, sizeof(vfio));
 	if (p->n_missing > 0)
 		r = plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "",
-				  REASON_DEVICES_MISSING, "%" PRIu32 " more expected",
-				  p->n_missing);
+				  REASON_DEVICES_MISSING, "%" PRIu32 " more expected%s",
+				  p->n_missing, vfio);
 	if (r >= 0 && (u || lacks_sections(c)))
 		r = plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_NO_DEVICES,
 				  !u         ? NULL
-				  : u->match ? "[Device %s] Match=%s"
+				  : u->match ? "[Device %s] Match=%s%s"
 					     : "[Device %s] has no Match=",
-				  u ? u->name : "", u ? u->match : NULL);
+				  u ? u->name : "", u ? u->match : NULL, vfio);
 	return r;
 }
 
