@@ -45,7 +45,8 @@ int command_plan(const struct command *cmd)
 	if (r < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
 	if (cmd->root && !os_has_node(&s.os.fs))
-		log_warning(STATUS_NO_NODE, cmd->root);
+		log_warning("--root= has no sys/bus/pci, so no NIC is seen: use the folder that "
+			    "has sys");
 
 	if (loop_plan(&s.os, &s.config, &in) < 0)
 		return EXIT_FAILURE;

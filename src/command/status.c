@@ -384,7 +384,7 @@ int command_status(const struct command *cmd)
 	if (session_open_os(cmd, &s) < 0)
 		return EXIT_FAILURE;
 	if (cmd->root && !os_has_node(&s.os.fs))
-		log_warning(STATUS_NO_NODE, cmd->root);
+		log_warning("--root=%s has no sys/bus/pci, so there is no node to show", cmd->root);
 
 	if (cmd->is_follow)
 		r = follow(&s.os.fs, &req, &state);

@@ -11,9 +11,6 @@
 
 #include "../os/os.h"
 
-#define STATUS_NO_NODE                                                                             \
-	"--root=%s has no sys/bus/pci, so no NIC is seen: use the folder that has sys"
-
 /*
  * Adds the reason configuration-changed to the text of state.json where the configuration on disk
  * is another one; not where this user may not read that. Return: as output_add_config_changed().

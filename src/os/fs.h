@@ -107,7 +107,7 @@ int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t s
 /* The whole target of a symbolic link. */
 int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size);
 
-/* Of a file, folder or link itself; in sysfs its inode is another one after it was made again. */
+/* Looks at a file, folder or link itself; in sysfs one that was made again has another inode. */
 int fs_stat(const struct fs *fs, const char *path, struct stat *ret);
 
 /*
