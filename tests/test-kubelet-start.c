@@ -20,6 +20,11 @@
 #define STATE(free, pods)                                                                          \
 	"{\"policyName\":\"static\",\"defaultCpuSet\":\"" free "\",\"entries\":{" pods             \
 	"},\"checksum\":1}"
+#define PODS "featureGates: {PodLevelResources: true, PodLevelResourceManagers: true}\n"
+#define POD_STATE                                                                                  \
+	"{\"policyName\":\"static\",\"defaultCpuSet\":\"0-3\",\"podEntries\":{\"uid\":{"           \
+	"\"cpuSet\":\"4-7\"}},"                                                                    \
+	"\"checksum\":1}"
 /* The kernel's file has some 40 lines. */
 #define MEMINFO                                                                                    \
 	"Node 0 MemFree: 4194304 kB\nNode 0 MemUsed: 4194304 kB\nNode 0 Active: 1048576 kB\n"      \
@@ -130,9 +135,16 @@ static const struct {
 	{ "state with a CPU that is a pod's and everybody's", STATIC,
 	  .cpu_state = STATE("0-7", "\"uid\":{\"app\":\"4-5\"}"),
 	  .exit = "cpuset: \"4-5\" overlaps with default cpuset \"0-7\"" },
-	{ "state of these CPUs with those of a whole pod", STATIC,
-	  .cpu_state = "{\"policyName\":\"static\",\"defaultCpuSet\":\"0-3\",\"podEntries\":"
-		       "{\"uid\":{\"cpuSet\":\"4-7\"}},\"checksum\":1}" },
+	{ "state of these CPUs with those of a whole pod", STATIC PODS, .cpu_state = POD_STATE,
+	  .minor = 36 },
+	{ "the same, which the kubelet does not read", STATIC, .cpu_state = POD_STATE, .minor = 36,
+	  .exit = "current set of available CPUs \"0-7\" doesn't match with CPUs in state "
+		  "\"0-3\"" },
+	{ "the same, as of 1.37", STATIC PODS,
+	  .cpu_state =
+		  "{\"policyName\":\"static\",\"defaultCpuSet\":\"0-3\",\"checksum\":1,"
+		  "\"data\":\"{\\\"podEntries\\\":{\\\"uid\\\":{\\\"cpuSet\\\":\\\"4-7\\\"}}}\"}",
+	  .minor = 37, .is_unjudged = true },
 	{ "state of nothing, which is made anew", STATIC, .cpu_state = STATE("", "") },
 	{ "state of pods alone", STATIC, .cpu_state = STATE("", "\"uid\":{\"app\":\"0-7\"}"),
 	  .exit = "default cpuset cannot be empty" },

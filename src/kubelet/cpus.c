@@ -264,8 +264,7 @@ static void judge_state(const struct cpuset *online, const struct cpuset *reserv
 			 show_set(&usable, a), show_set(&all, b));
 }
 
-/* CPUs of containers ("entries"), or of whole pods ("podEntries": from 1.36 on, behind the gate
- * PodLevelResourceManagers), as the state file tells. */
+/* CPUs of containers, or of whole pods. */
 static void add_taken(json_t *entries, struct cpuset *ret)
 {
 	const char *name;
@@ -299,14 +298,19 @@ static int record_checkpoint(const struct fs *fs, const struct kubelet_cpus *cpu
 	return 0;
 }
 
-static int read_checkpoint(const struct fs *fs, const char *root_dir, bool is_strict,
+/*
+ * Pods have "podEntries" from 1.36 on, and only a kubelet with the gate PodLevelResourceManagers
+ * reads them; from 1.37 on they stand in the text "data" alone, itself JSON:
+ * pkg/kubelet/cm/cpumanager/state/checkpoint.go.
+ */
+static int read_checkpoint(const struct fs *fs, const char *root_dir, bool is_strict, bool has_pods,
 			   const struct cpuset *online, const struct cpuset *reserved,
 			   struct kubelet_cpus *ret)
 {
 	struct cpuset free = {}, taken = {};
 	_cleanup_(freep) char *text = NULL;
-	json_auto_t *document = NULL;
-	const char *name;
+	json_auto_t *document = NULL, *inner = NULL;
+	const char *name, *data;
 	size_t size;
 	int r;
 
@@ -318,20 +322,24 @@ static int read_checkpoint(const struct fs *fs, const char *root_dir, bool is_st
 
 	if (r >= 0 && document_parse(text, size, 0, &document, NULL) == -ENOMEM)
 		return -ENOMEM;
+	data = json_string_value(json_object_get(document, "data")) ?: "";
+	if (document_parse(data, strlen(data), 0, &inner, NULL) == -ENOMEM)
+		return -ENOMEM;
 	name = json_string_value(json_object_get(document, "policyName"));
 	/* A damaged one is as bad for the kubelet as one of another policy. */
 	COPY(ret->checkpoint, name ? (*name ? name : "none") : "damaged");
 	add_list(&free, json_string_value(json_object_get(document, "defaultCpuSet")) ?: "",
 		 MAX_CPUS);
 	add_taken(json_object_get(document, "entries"), &taken);
-	add_taken(json_object_get(document, "podEntries"), &taken);
+	add_taken(has_pods ? json_object_get(document, "podEntries") : NULL, &taken);
+	add_taken(has_pods ? json_object_get(inner, "podEntries") : NULL, &taken);
 	if (ret->n_online > 0)
 		judge_state(online, reserved, is_strict, &free, &taken, ret);
 	return record_checkpoint(fs, ret, &free, &taken);
 }
 
 int cpus_observe(const struct fs *fs, const struct sources *sources, const struct flags *flags,
-		 const char *root_dir, bool is_strict, struct kubelet_cpus *ret)
+		 const char *root_dir, bool is_strict, bool has_pods, struct kubelet_cpus *ret)
 {
 	struct kubelet_cpus cpus = { .is_unclear = ret->is_unclear };
 	struct cpuset online = {}, reserved = {};
@@ -349,7 +357,7 @@ int cpus_observe(const struct fs *fs, const struct sources *sources, const struc
 	}
 	observe_reserved(sources, flags, &online, &reserved, &cpus);
 
-	r = read_checkpoint(fs, root_dir, is_strict, &online, &reserved, &cpus);
+	r = read_checkpoint(fs, root_dir, is_strict, has_pods, &online, &reserved, &cpus);
 	if (r >= 0)
 		*ret = cpus;
 	return r;

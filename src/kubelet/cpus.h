@@ -12,11 +12,11 @@
 #include "sources.h"
 
 /*
- * @is_strict: strict-cpu-reservation is on. @ret: is_unclear stays when it is set. Return: 0 or
- * -ENOMEM.
+ * @is_strict: strict-cpu-reservation is on. @has_pods: the gate PodLevelResourceManagers is on.
+ * @ret: is_unclear stays when it is set. Return: 0 or -ENOMEM.
  */
 int cpus_observe(const struct fs *fs, const struct sources *sources, const struct flags *flags,
-		 const char *root_dir, bool is_strict, struct kubelet_cpus *ret);
+		 const char *root_dir, bool is_strict, bool has_pods, struct kubelet_cpus *ret);
 
 /* "500m", "1", "0.5", "2Gi": in thousandths, rounded up. -EINVAL, also "1e3"; -ERANGE */
 int cpus_parse_amount(const char *text, uint64_t *ret);

@@ -33,6 +33,7 @@ const struct start_row start_rows[_START_WORD_N] = {
 	[GATE_NUMA_ALPHA] = { "TopologyManagerPolicyAlphaOptions", 26 },
 	[GATE_NUMA_BETA] = { "TopologyManagerPolicyBetaOptions", 26, 28 },
 	[GATE_CDI] = { "DevicePluginCDIDevices", 28, 29, 31, 34 },
+	[GATE_POD_MANAGERS] = { "PodLevelResourceManagers", 36 }, /* beta of 1.37 is off */
 };
 
 struct start_question {

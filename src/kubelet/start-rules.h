@@ -47,6 +47,7 @@ enum start_word {
 	GATE_NUMA_ALPHA,
 	GATE_NUMA_BETA,
 	GATE_CDI,
+	GATE_POD_MANAGERS,
 	_START_WORD_N
 };
 #define NUMA_OPTIONS NUMA_OPTION_CLOSEST /* the first of their kinds */

@@ -149,7 +149,7 @@ func seal(state checkpointmanager.Checkpoint, parts ...string) {
 	text, err := state.MarshalCheckpoint()
 	must(err)
 	// 1.36 reads the form of 1.35 unless a gate is on, and takes a checksum of 0 for none.
-	if reflect.ValueOf(state).Elem().FieldByName("PodEntries").IsValid() {
+	if pods := reflect.ValueOf(state).Elem().FieldByName("PodEntries"); pods.IsValid() && pods.Len() == 0 {
 		fields := map[string]json.RawMessage{}
 		must(json.Unmarshal(text, &fields))
 		delete(fields, "podEntries")
