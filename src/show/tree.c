@@ -445,7 +445,7 @@ static const struct sheet_row rows[] = {
 	  "{@time}, Linux {kernel}, [{?state=starting}unfinished|{state}]"
 	  "[: {*steps,; }{verb}[ {target}][ {to}] [{?outcome=never-ended}never ended|{outcome}]"
 	  "[: {error}]{/}]" },
-	{ "Node needs", "needs", "{pci}: [{?by_vf=true}by one of its VFs: ]{evidence}" },
+	{ "Node needs", "needs", "{pci}: [{?by_vf}by one of its VFs: ]{evidence}" },
 };
 
 static int draw_list(struct tree *t, const json_t *reasons)
