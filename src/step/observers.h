@@ -13,7 +13,6 @@
 /* Fills memory.boots and node.program. Return: 0 or -ENOMEM. */
 int observe_boots(const struct fs *fs, struct node *n, struct memory *memory);
 
-
 /*
  * Fills node.netdevs (unless recorded ones are there already), .tunnel_ends, .addresses, .routes,
  * .rules, .neighbours, .netnses, .aways, .all, .now_usec and .indexes.
