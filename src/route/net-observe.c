@@ -30,8 +30,8 @@
 #define IF_INET6_LINK  0x20 /* IPV6_ADDR_LINKLOCAL in include/net/ipv6.h */
 
 /*
- * What stands on another netdev has it as lower_NAME: netdev_adjacent_sysfs_add() in
- * net/core/dev.c. The iflink of others may be of another namespace.
+ * The netdev below is lower_NAME in the folder of the one above: netdev_adjacent_sysfs_add() in
+ * net/core/dev.c. Without that, iflink may be of another namespace.
  */
 static void observe_sysfs_lower(const struct fs *fs, struct netdev *nd)
 {
