@@ -454,14 +454,13 @@ static void a_state_of_other_cpus_goes_before_the_first_start(_unused_ void **st
 }
 
 static const struct {
-	const char *text, *detail;
+	const char *text, *detail; /* the beginning of it */
 } refused[] = {
 	{ HEAD "kubeReserved: {cpu: 1\nmaxPods: 2\n",
 	  "4:8: did not find expected ',' or '}', while parsing a flow mapping" },
 	{ HEAD KEY ":none\n", "4:1: could not find expected ':', while scanning a simple key" },
 	{ KIND "  apiVersion: x\n", "2:13: mapping values are not allowed in this context" },
-	{ KIND "\tapiVersion: x\n",
-	  "2:1: found a tab character that violates indentation, while scanning a plain scalar" },
+	{ KIND "\tapiVersion: x\n", "2:1: found a tab character that violate" }, /* libyaml 0.2.2 */
 	{ "{\"kind\": \"KubeletConfiguration\",\n \"secret\" 1}\n", "2:11: ':' expected" },
 	{ HEAD "x: *d\n", "3: is not valid YAML or JSON" },
 };
@@ -481,9 +480,9 @@ static void a_file_that_does_not_parse_is_told_with_line_and_column(_unused_ voi
 		put_text(&root, FILE_PATH, refused[i].text);
 		assert_int_equal(kubelet_look(&root.fs, &c, &k, &d), 0);
 		print_message("  %s\n", d.items[KUBELET_TOPOLOGY_POLICY].detail);
-		assert_string_equal(
+		assert_true(is_prefix(
 			after(d.items[KUBELET_TOPOLOGY_POLICY].detail, "/" FILE_PATH ":") ?: "",
-			refused[i].detail);
+			refused[i].detail));
 	}
 }
 
