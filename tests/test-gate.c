@@ -238,6 +238,15 @@ static void empty_for_long(struct scene *s)
 	s->is_wait_over = true;
 }
 
+static void empty_again(struct scene *s)
+{
+	static struct device_memory ports[] = { { .pci = FIRST, .was_port = true } };
+
+	empty_for_long(s);
+	s->memory.devices = ports;
+	s->memory.n_devices = 1;
+}
+
 static enum reason obstacle(struct scene *s, uint32_t want, enum class *ret_class,
 			    char detail[GATE_DETAIL_LEN])
 {
@@ -286,6 +295,7 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		{ "without a port, but in a bridge", empty_but_in_a_bridge, NULL },
 		{ "without a port, switchdev", empty_and_switchdev, NULL },
 		{ "without a port for too long", empty_for_long, NULL },
+		{ "without a port again, of those it had", empty_again, EMPTY },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

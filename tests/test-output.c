@@ -981,6 +981,29 @@ static void a_state_is_degraded_and_keeps_what_it_remembers(_unused_ void **stat
 			 -EINVAL);
 }
 
+/* Until a pass by hand, which means the node as it is. */
+static void a_port_of_a_bond_is_remembered(_unused_ void **state)
+{
+	_cleanup_(memory_done) struct memory bonded = {}, alone = {}, by_hand = {};
+	struct machine m;
+
+	make_machine(&m);
+	m.node.netdevs = m.netdevs;
+	m.node.n_netdevs = ELEMENTSOF(m.netdevs);
+	m.netdevs[0].master = m.netdevs[3].ifindex;
+	SET(m.netdevs[3].kind, "bond");
+	assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &bonded), 0);
+	assert_true(bonded.devices[0].was_port);
+	assert_false(bonded.devices[1].was_port);
+
+	m.netdevs[0].master = 0;
+	assert_int_equal(take_next(&m.config, &m.node, &bonded, &m.plan, BOOT, &alone), 0);
+	assert_true(alone.devices[0].was_port);
+	m.node.is_by_hand = true;
+	assert_int_equal(take_next(&m.config, &m.node, &alone, &m.plan, BOOT, &by_hand), 0);
+	assert_false(by_hand.devices[0].was_port);
+}
+
 static void a_function_that_is_gone_is_remembered_for_one_look(_unused_ void **state)
 {
 	static const struct {
@@ -1495,6 +1518,7 @@ int main(void)
 		cmocka_unit_test(what_a_pf_lacks_comes_back),
 		cmocka_unit_test(an_infiniband_port_that_is_down_is_remembered),
 		cmocka_unit_test(a_state_is_degraded_and_keeps_what_it_remembers),
+		cmocka_unit_test(a_port_of_a_bond_is_remembered),
 		cmocka_unit_test(a_function_that_is_gone_is_remembered_for_one_look),
 		cmocka_unit_test(a_usable_device_that_is_left_to_the_host_cannot_be_lost),
 		cmocka_unit_test(the_plugins_file_is_found_again_when_another_is_configured),

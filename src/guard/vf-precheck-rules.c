@@ -60,15 +60,20 @@ static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail
 	return true;
 }
 
-/* A bond that is there and has no port yet may get this one, and become a LAG. */
+/*
+ * A bond that is there and has no port yet may get this one, and become a LAG: until the wait is
+ * over, and for good where it had this one before the driver was loaded again.
+ */
 static bool may_join_lag(const struct plan *p, const struct memory *memory, const struct pci *pf,
 			 char *detail, size_t size)
 {
 	const struct node *n = p->graph.n;
 	const struct netdev *nd = node_netdev_of(n, pf->address), *bond = node_portless(n, false);
+	const struct device_memory *m = memory_device(memory, pf->address);
 
-	if (!bond || !nd || nd->master || p->is_wait_over || !quirk_has(pf, QUIRK_ROCE_LAG) ||
-	    streq(pf->eswitch, "switchdev") || node_has_host_address(n, memory, nd->ifindex))
+	if (!bond || !nd || nd->master || (p->is_wait_over && !(m && m->was_port)) ||
+	    !quirk_has(pf, QUIRK_ROCE_LAG) || streq(pf->eswitch, "switchdev") ||
+	    node_has_host_address(n, memory, nd->ifindex))
 		return false;
 	snprintf(detail, size, "%s has no port yet, and may get %s", bond->name, nd->name);
 	return true;

@@ -38,6 +38,7 @@ static const struct field device_rows[] = {
 	FIELD(FIELD_NAME, struct device_memory, "card", card),
 	NUMBER(struct device_memory, "unsupported", unsupported),
 	FIELD(FIELD_FLAG, struct device_memory, "rebuilt", was_rebuilt),
+	FIELD(FIELD_FLAG, struct device_memory, "port", was_port, .flags = FIELD_SPARSE),
 	FIELD(FIELD_FILE_NAME, struct device_memory, "ibdev", ibdev),
 	FIELD(FIELD_FLAG, struct device_memory, "virtual", was_virtual),
 	FIELD(FIELD_FILE_NAME, struct device_memory, "netdev", netdev),
