@@ -153,7 +153,7 @@ static int add_inet6_address(struct node *n, const char *line, _unused_ const ch
 	snprintf(text, sizeof(text), "%s:%s:%s:%s:%s:%s:%s:%s", g[0], g[1], g[2], g[3], g[4], g[5],
 		 g[6], g[7]);
 	nd = node_netdev_named(n, name);
-	if (!nd || inet_pton(AF_INET6, text, a.local) != 1)
+	if (!nd || a.prefix_len > ip_bits(AF_INET6) || inet_pton(AF_INET6, text, a.local) != 1)
 		return 0;
 	a.ifindex = nd->ifindex;
 	a.scope = scope & IF_INET6_LINK ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
