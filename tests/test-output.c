@@ -1072,17 +1072,18 @@ static void the_plugins_file_is_found_again_when_another_is_configured(_unused_ 
 	}
 }
 
-static void wait_is_over_for_ready_and_degraded(_unused_ void **state)
+static void wait_is_over_when_ready_or_after_its_time(_unused_ void **state)
 {
 	static const struct {
 		bool before;
 		enum node_state state;
-		bool after;
+		bool is_wait_over, is_told, was_wait_over;
 	} cases[] = {
-		{ false, NODE_STARTING, false },
-		{ false, NODE_READY, true },
-		{ false, NODE_DEGRADED, true },
-		{ true, NODE_STARTING, false }, /* a new configuration */
+		{ false, NODE_STARTING, false, false, false },
+		{ false, NODE_READY, false, true, true },
+		{ false, NODE_DEGRADED, false, true, false }, /* at once */
+		{ false, NODE_DEGRADED, true, true, true },
+		{ true, NODE_STARTING, false, false, false }, /* a new configuration */
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -1092,8 +1093,10 @@ static void wait_is_over_for_ready_and_degraded(_unused_ void **state)
 		make_machine(&m);
 		m.memory.last_state = cases[i].before ? NODE_READY : NODE_STARTING;
 		m.plan.state = cases[i].state;
+		m.plan.is_wait_over = cases[i].is_wait_over;
 		assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
-		assert_int_equal(next.last_state != NODE_STARTING, cases[i].after);
+		assert_int_equal(next.last_state != NODE_STARTING, cases[i].is_told);
+		assert_int_equal(next.was_wait_over, cases[i].was_wait_over);
 	}
 }
 
@@ -1105,7 +1108,7 @@ static void wait_is_over_for_ready_and_degraded(_unused_ void **state)
 #define FAILED "{\"verb\":\"set-mtu\",\"target\":\"a\",\"result\":-5}"
 #define MEMORY(boot, hash, devices, stuck)                                                         \
 	"{\"boot_id\":\"" boot "\",\"config_hash\":\"" hash "\",\"devices\":[" devices             \
-	"],\"attempts\":[" FAILED "],\"stuck\":" stuck "}"
+	"],\"attempts\":[" FAILED "],\"waited\":true,\"stuck\":" stuck "}"
 #define GOOD DEVICE("\"0000:41:00.0\"", "\"mlx5_0\"", "3", "true")
 
 static void memory_of_another_boot_or_malformed_is_not_taken(_unused_ void **state)
@@ -1139,6 +1142,7 @@ static void memory_of_another_boot_or_malformed_is_not_taken(_unused_ void **sta
 				 cases[i].result);
 		assert_int_equal(memory.n_devices, cases[i].n);
 		assert_int_equal(memory.n_attempts, cases[i].n_attempts);
+		assert_int_equal(memory.was_wait_over, cases[i].n_attempts > 0); /* as well */
 		assert_int_equal(memory.last_state == NODE_READY,
 				 cases[i].result == 0 && strstr(cases[i].state, BOOT));
 	}
@@ -1522,7 +1526,7 @@ int main(void)
 		cmocka_unit_test(a_function_that_is_gone_is_remembered_for_one_look),
 		cmocka_unit_test(a_usable_device_that_is_left_to_the_host_cannot_be_lost),
 		cmocka_unit_test(the_plugins_file_is_found_again_when_another_is_configured),
-		cmocka_unit_test(wait_is_over_for_ready_and_degraded),
+		cmocka_unit_test(wait_is_over_when_ready_or_after_its_time),
 		cmocka_unit_test(memory_of_another_boot_or_malformed_is_not_taken),
 		cmocka_unit_test(a_malformed_entry_is_forgotten_and_nothing_else),
 		cmocka_unit_test(a_name_of_any_bytes_is_remembered_byte_for_byte),

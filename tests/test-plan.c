@@ -1376,16 +1376,24 @@ static void what_udev_has_not_named_is_not_brought_up(_unused_ void **state)
 		const char *name, *kernel;
 		bool is_unnamed;
 		bool is_wait_over;
+		const char *waited; /* by an earlier pass, with this configuration; NULL: none */
+		bool was_held;
 		const char *expected;
 	} rows[] = {
-		{ "unnamed", "6.1.0-13-amd64", true, false,
+		{ "unnamed", "6.1.0-13-amd64", true, false, NULL, false,
 		  "set-num-vfs " FIRST " 0->2 waiting pf-down" },
-		{ "named", "6.1.0-13-amd64", false, false,
+		{ "named", "6.1.0-13-amd64", false, false, NULL, false,
 		  "set-link-up " FIRST "\nset-num-vfs " FIRST " 0->2" },
-		{ "a kernel that can", "6.2.1", true, false,
+		{ "a kernel that can", "6.2.1", true, false, NULL, false,
 		  "set-link-up " FIRST "\nset-num-vfs " FIRST " 0->2" },
-		{ "udev never did", "5.10.0", true, true,
+		{ "udev never did", "5.10.0", true, true, NULL, false,
 		  "set-link-up " FIRST "\nset-num-vfs " FIRST " 0->2" },
+		{ "it was waited for", "5.10.0", true, false, "0", false,
+		  "set-link-up " FIRST "\nset-num-vfs " FIRST " 0->2" },
+		{ "another configuration was waited for", "5.10.0", true, false, "1", false,
+		  "set-num-vfs " FIRST " 0->2 waiting pf-down" },
+		{ "\"revert\" since then", "5.10.0", true, false, "0", true,
+		  "set-num-vfs " FIRST " 0->2 waiting pf-down" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -1398,6 +1406,10 @@ static void what_udev_has_not_named_is_not_brought_up(_unused_ void **state)
 		netdev_of(&s, FIRST)->is_up = false;
 		netdev_of(&s, FIRST)->is_unnamed = rows[i].is_unnamed;
 		s.is_wait_over = rows[i].is_wait_over;
+		s.memory.was_wait_over = rows[i].waited;
+		s.memory.was_held = rows[i].was_held;
+		s.memory.last_state = rows[i].waited ? NODE_DEGRADED : NODE_STARTING;
+		COPY(s.memory.last_hash, rows[i].waited ? rows[i].waited : "");
 		add_netdev(&s, 90, "eth9", "");
 		add_default_route(&s, 90);
 		assert_plan(&s, rows[i].name, rows[i].expected);

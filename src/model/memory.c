@@ -118,6 +118,8 @@ static const struct field pass_rows[] = {
 	NUMBER(struct memory, "net_usec", net_usec, .max = INT64_MAX,
 	       .flags = FIELD_FORGET | FIELD_SPARSE),
 	FIELD(FIELD_FLAG, struct memory, "held", was_held, .flags = FIELD_FORGET | FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct memory, "waited", was_wait_over,
+	      .flags = FIELD_FORGET | FIELD_SPARSE),
 	FIELD(FIELD_NAME, struct memory, "plugin_path", last_plugin_path,
 	      .flags = FIELD_FORGET | FIELD_SPARSE),
 	LIST(FIELD_LIST, struct memory, "attempts", attempts, attempt_fields, .max = MAX_ENTRIES,
@@ -160,8 +162,10 @@ void memory_take(struct memory *m, const char *boot_id, const struct state_head 
 	}
 	if (!streq(head->boot_id, boot_id))
 		head = &none;
-	if (!streq(m->last_hash, head->config_hash))
+	if (!streq(m->last_hash, head->config_hash)) {
 		m->n_attempts = 0;
+		m->was_wait_over = false;
+	}
 	COPY(m->last_hash, head->config_hash);
 	m->last_state = head->state;
 	m->n_devices = drop_duplicates(m->devices, m->n_devices);

@@ -13,8 +13,8 @@
 
 /*
  * The members that a pass leaves for the next one of this boot: boot_id, last_hash, devices, stuck,
- * stuck_pid, devlink_pid, last_plugin_path, was_held, attempts. A malformed entry is forgotten, the
- * others are kept: what it noted is tried or done again, which does no harm.
+ * stuck_pid, devlink_pid, last_plugin_path, was_held, was_wait_over, attempts. A malformed entry is
+ * forgotten, the others are kept: what it noted is tried or done again, which does no harm.
  */
 extern const struct fields pass_memory_fields;
 
@@ -28,8 +28,8 @@ extern const struct fields state_head_fields;
 
 /*
  * Makes what was read by that table fit for use: forgets it when it is of another boot than
- * @boot_id, and attempts when they are of another configuration than @head, from which last_state
- * and last_hash are taken when that is of this boot.
+ * @boot_id, and attempts and was_wait_over when they are of another configuration than @head, from
+ * which last_state and last_hash are taken when that is of this boot.
  */
 void memory_take(struct memory *m, const char *boot_id, const struct state_head *head);
 

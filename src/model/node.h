@@ -378,6 +378,7 @@ struct memory {
 	char last_hash[17];              /* the configuration of that state */
 	char last_plugin_path[PATH_LEN]; /* where it had the plugin's file */
 	bool was_held;                   /* by "revert", as of node.is_held */
+	bool was_wait_over;              /* with that configuration, as of plan.is_wait_over */
 	uint64_t net_hash,
 		net_usec; /* of addresses and routes, and when they changed: needs-rules.h */
 	struct attempt *attempts; /* owned; of that configuration */

@@ -27,7 +27,8 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 	const bool was_told = memory->last_state != NODE_STARTING && !memory->was_held &&
 			      streq(memory->last_hash, c->hash);
 	_cleanup_(plan_done) struct plan p = { .tried = tried,
-					       .is_wait_over = is_wait_over,
+					       .is_wait_over = is_wait_over ||
+							       (was_told && memory->was_wait_over),
 					       .is_told = is_wait_over || was_told };
 	size_t first;
 	int r;

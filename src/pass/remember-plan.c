@@ -208,6 +208,7 @@ int output_memory(const struct config *c, const struct node *n, const struct mem
 	to.stuck_pid = *memory->stuck ? memory->stuck_pid : 0;
 	to.devlink_pid = memory->devlink_pid;
 	to.was_held = n->is_held;
+	to.was_wait_over = p->is_wait_over || p->state == NODE_READY;
 	to.net_hash = p->net_hash;
 	to.net_usec = p->net_usec;
 	COPY(to.last_plugin_path, *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file);
