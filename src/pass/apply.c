@@ -287,7 +287,7 @@ const struct action *apply_oldest(const struct apply *ap)
 }
 
 /*
- * The lane that blocks this action: its own if busy or old, or one that changes a VF count. The
+ * The lane that blocks this action: its own unless free, or one that changes a VF count. The
  * kernel takes one lock for all such changes, and behind one that hangs all others would hang as
  * well: pci_lock_rescan_remove() in drivers/pci/iov.c since Linux 6.18. NULL: none does.
  */
