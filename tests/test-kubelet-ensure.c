@@ -437,6 +437,38 @@ static void what_another_program_wrote_since_stays(_unused_ void **state)
 	}
 }
 
+static void a_key_that_was_moved_is_taken_back(_unused_ void **state)
+{
+	static const struct {
+		const char *above, *below;
+	} places[] = {
+		{ HEAD "x: |\n  a\n", "z: 1\n" },
+		{ HEAD "x: |\n  a\n", "\n\nz: 1\n" },
+		{ HEAD "x: >-\n  a\n\n\n", "" },
+		{ HEAD "x: {a: 1}\ny:\n- |\n   a\n", "\n# c\n" },
+		{ "---\n", HEAD },
+		{ "# c\n\n", "# d\n" HEAD },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(places); i++) {
+		_cleanup_(freep) char *moved = NULL, *before = NULL;
+		_cleanup_(root_done) struct root root = {};
+		struct verdict v;
+
+		print_message("  %s[...]\n%s", places[i].above, places[i].below);
+		root_open(&root);
+		put_text(&root, FILE_PATH, HEAD);
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+		assert_true(asprintf(&moved, "%stopologyManagerPolicy: best-effort\n%s",
+				     places[i].above, places[i].below) > 0);
+		assert_true(asprintf(&before, "%s%s", places[i].above, places[i].below) > 0);
+		put_text(&root, FILE_PATH, moved);
+
+		assert_int_equal(kubelet_revert(&root.fs), 0);
+		assert_is(&root, FILE_PATH, before);
+	}
+}
+
 static void both_settings_of_one_file_go_back(_unused_ void **state)
 {
 	const struct config c = { .kubelet.topology_policy = TOPOLOGY_POLICY_RESTRICTED,
@@ -1199,6 +1231,7 @@ int main(void)
 		cmocka_unit_test(lists_of_cpus_are_counted_once_each),
 		cmocka_unit_test(what_is_taken_back_is_as_it_was_byte_for_byte),
 		cmocka_unit_test(what_another_program_wrote_since_stays),
+		cmocka_unit_test(a_key_that_was_moved_is_taken_back),
 		cmocka_unit_test(both_settings_of_one_file_go_back),
 		cmocka_unit_test(odd_values_go_back_in_quotes),
 		cmocka_unit_test(the_static_policy_stays_while_its_state_does),

@@ -38,6 +38,12 @@ static bool is_marked(const struct yaml_node *n)
 	return n->has_anchor || n->has_tag;
 }
 
+static bool is_block(const struct yaml_node *n)
+{
+	return n->type == YAML_SCALAR_EVENT &&
+	       (n->style == YAML_LITERAL_SCALAR_STYLE || n->style == YAML_FOLDED_SCALAR_STYLE);
+}
+
 /* Where a byte behind the splice is in the new text. */
 static size_t moved(const struct splice *s, size_t at)
 {
@@ -51,11 +57,15 @@ static size_t moved(const struct splice *s, size_t at)
 static bool is_same(const struct yaml_node *a, const struct yaml_node *b, const struct splice *s,
 		    size_t n_more)
 {
-	if (a->type != b->type || a->style != b->style || b->at != moved(s, a->at))
+	/* The mapping that begins with a dropped key begins with the next one then. */
+	const bool is_dropped = s->change == DROP_KEY && a->at > s->from && a->at < s->to;
+
+	if (a->type != b->type || a->style != b->style || (!is_dropped && b->at != moved(s, a->at)))
 		return false;
 	if (a->type != YAML_SCALAR_EVENT)
 		return b->end == a->end + (a->end > s->node ? n_more : 0);
-	return b->to == moved(s, a->to) && a->length == b->length &&
+	/* A block scalar ends behind its line end, and behind the empty lines below it. */
+	return (is_block(a) || b->to == moved(s, a->to)) && a->length == b->length &&
 	       memcmp(a->text, b->text, a->length) == 0;
 }
 
@@ -261,7 +271,7 @@ static int change_value(const char *text, const struct yaml_document *d, struct 
 	    strlen(e->text) != e->length)
 		return -EOPNOTSUPP;
 
-	if (e->style == YAML_LITERAL_SCALAR_STYLE || e->style == YAML_FOLDED_SCALAR_STYLE)
+	if (is_block(e))
 		return change_block(text, e, s);
 	if (e->style == YAML_SINGLE_QUOTED_SCALAR_STYLE)
 		quote = "'";
