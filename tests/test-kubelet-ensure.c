@@ -852,6 +852,7 @@ static const struct {
 	{ "UTF-16", KIND_TEXT("\xFF\xFEk\0i\0n\0d\0:\0"), 1, NULL },
 	{ "Latin-1 in a comment", KIND_TEXT(HEAD POLICY "# caf\xE9\n"), 4, NULL },
 	{ "a NUL in a comment", KIND_TEXT(HEAD POLICY "# \0\n"), 4, NULL },
+	{ "NULs, as a crash leaves them", KIND_TEXT("\0\0\0\0\0\0\0\0"), 1, NULL },
 	{ "a C1 control in a comment", KIND_TEXT(HEAD POLICY "# \xC2\x85\n"), 4, NULL },
 	{ "a tab", KIND_TEXT(HEAD "a:\n\tb: c\n" POLICY), 4, NULL },
 	{ "a broken last line", KIND_TEXT(HEAD POLICY "a: \"b\n"), UINT32_MAX, NULL },

@@ -289,7 +289,7 @@ int yaml_document_read(const char *text, size_t size, enum yaml_kind kind, struc
 	int r = 0;
 
 	/* No blank beyond ASCII is worth a wider test: with one it is neither JSON nor YAML. */
-	while (first < size && strchr(" \t\r\n", text[first]))
+	while (first < size && memchr(" \t\r\n", text[first], 4))
 		first++;
 	if (size > YAML_MAX_BYTES || first == size)
 		return first == size ? -ENODATA : -EFBIG;
