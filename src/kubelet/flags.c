@@ -40,9 +40,9 @@ static const struct flag_name {
 	{ "i", FLAG_NODE_IP },
 	{ "s", FLAG_SERVER },
 	{ "d", FLAG_DATA_DIR },
-	{ "c", FLAG_CONFIG },
+	{ "c", FLAG_OWN_CONFIG },
 };
-_Static_assert(ELEMENTSOF(names) == _FLAG_N + 4, "a name for every flag");
+_Static_assert(ELEMENTSOF(names) == _FLAG_N + 3, "a name for every flag");
 
 void flags_done(struct flags *l)
 {
@@ -132,6 +132,7 @@ int flags_read(struct unit *u, struct flags *ret)
 	struct {
 		size_t argument, value;
 	} last[_FLAG_N] = {};
+	bool is_rancher = false;
 
 	for (size_t i = 0; i < u->n_arguments; i++) {
 		struct argument *a = &u->arguments[i], *value = a;
@@ -141,11 +142,15 @@ int flags_read(struct unit *u, struct flags *ret)
 
 		if (streq(a->text, "--"))
 			break;
+		if (streq(a->text, "server") || streq(a->text, "agent"))
+			a->is_relevant = is_rancher = true;
 		if (*a->text != '-')
 			continue;
 		dashes = is_prefix(a->text, "--") ? 2 : 1;
 		if (!is_flag(a->text + dashes, &kind, &n) || (dashes == 1 && kind < FLAG_NODE_IP))
 			continue;
+		if (kind == FLAG_OWN_CONFIG && (dashes == 2 || !is_rancher))
+			continue; /* a shell's: "sh -c" */
 
 		a->is_relevant = true;
 		from = n + dashes + 1;

@@ -40,6 +40,7 @@ enum flag_kind {
 	FLAG_NODE_NAME,
 	FLAG_FLANNEL_IFACE,
 	FLAG_SERVER,
+	FLAG_OWN_CONFIG, /* "-c" of theirs: as --config */
 	FLAG_EXTRA_ARGS, /* of k0s: flags of the kubelet, with blanks between */
 	_FLAG_N
 };

@@ -25,7 +25,7 @@ static const struct own {
 	OWN("flannel-iface", FLAG_FLANNEL_IFACE, "", flannel_iface),
 	OWN("server", FLAG_SERVER, "URL", server),
 	OWN("data-dir", FLAG_DATA_DIR, "DATA_DIR", data_dir),
-	OWN("config", FLAG_CONFIG, "CONFIG_FILE", config),
+	OWN("config", FLAG_OWN_CONFIG, "CONFIG_FILE", config),
 };
 
 void rancher_done(struct rancher *r)
@@ -232,7 +232,7 @@ static void read_variables(struct rancher *rn, const struct unit *u)
 
 		snprintf(name, sizeof(name), "%s%s", prefix, owns[i].variable);
 		v = *owns[i].variable ? unit_variable(u, name) : NULL;
-		if (v)
+		if (v && *v->value)
 			set_own(rn, &owns[i], v->value, false, name);
 	}
 }
@@ -284,19 +284,25 @@ int rancher_read(const struct fs *fs, const struct unit *u, const struct flags *
 		 struct rancher *ret)
 {
 	_cleanup_(rancher_done) struct rancher rn = {};
-	const struct flag *config = flags_last(own, FLAG_CONFIG);
+	const struct flag *config = FIND(f, own->flags, own->n_flags,
+					 f->kind == FLAG_CONFIG || f->kind == FLAG_OWN_CONFIG);
 	char path[MAX_PATH];
-	int r;
+	int r = 0;
 
 	COPY(rn.name, is_prefix(u->name, "rke2") ? "rke2" : "k3s");
 	snprintf(rn.data_dir, sizeof(rn.data_dir), "/var/lib/rancher/%s", rn.name);
 	snprintf(rn.config, sizeof(rn.config), "/etc/rancher/%s/config.yaml", rn.name);
+	/* The first flag, and the variable before it: pkg/configfilearg/parser.go of k3s. */
+	if (config)
+		COPY(rn.config, config->is_cut ? "?" : config->value);
 	read_variables(&rn, u);
-	if (config && *config->value == '/')
-		COPY(rn.config, config->value);
 	COPY(path, rn.config); /* no file names another */
-	r = read_config(&rn, fs, path);
-	if (r >= 0)
+	if (*path == '/')
+		r = read_config(&rn, fs, path);
+	else
+		problem_note(rn.problem, "%s: its configuration is no file by a whole path",
+			     u->name);
+	if (r >= 0 && *path == '/')
 		r = read_folder(&rn, fs, FS_PATH("%s.d", path));
 	if (r >= 0)
 		r = read_own_flags(&rn, own);
