@@ -127,6 +127,7 @@ static void ask_plan(const struct config *c, const struct plan *p, const struct 
 		plan_describe_need(need, words, sizeof(words));
 		leave_out(np, "the node needs it, %s", words);
 	}
+	np->is_spared = *np->why;
 }
 
 static void judge(const struct config *c, const struct node *n, const struct plan *p,
@@ -140,7 +141,6 @@ static void judge(const struct config *c, const struct node *n, const struct pla
 		leave_out(np, "a port of a synthetic NIC");
 	else if (p)
 		ask_plan(c, p, pci, np);
-	np->is_spared = *np->why && p;
 	if (!*np->why && !streq(np->port->state, "ACTIVE"))
 		leave_out(np, "its port is %s", *np->port->state ? np->port->state : "not known");
 	if (!*np->why)
@@ -394,8 +394,7 @@ static void explain_none(const struct node *n, struct nccl *c)
 			c->advice = pci && pci_is_erdma(pci)
 					    ? "Set [Driver] Mode=ofed or compat."
 					    : "Set the driver to RoCE v2 where it has that mode "
-					      "(irdma: "
-					      "the devlink parameter enable_roce).";
+					      "(irdma: the devlink parameter enable_roce).";
 			return;
 		}
 	}
