@@ -75,9 +75,13 @@ static void look_for_random_mac(const struct fs *fs, struct node *n, struct netd
 			    type == NET_ADDR_RANDOM;
 }
 
-/* Files of other programs that set a number of VFs, and the word by which they do. */
+/*
+ * Files of other programs that set a number of VFs, and the word by which they do. In one row a
+ * file hides those of its name in later folders: folders that do not stand for each other have rows
+ * of their own.
+ */
 static const struct {
-	const char *folders[5], *pattern, *key;
+	const char *folders[6], *pattern, *key; /* NULL ends the folders */
 } owner_files[] = {
 	{ { CONF_FOLDERS("systemd/network") }, "*.link", "SR-IOVVirtualFunctions" },
 	{ { CONF_FOLDERS("netplan") }, "*.yaml", "virtual-function-count" },
@@ -88,21 +92,21 @@ static const struct {
 	{ { CONF_FOLDERS("systemd/system") }, "*.service", "sriov_numvfs" },
 	{ { CONF_FOLDERS("tmpfiles.d") }, "*.conf", "sriov_numvfs" },
 	{ { "etc", "etc/rc.d" }, "@(rc.local|crontab|sysfs.conf)", "sriov_numvfs" },
-	{ { "etc/cron.d", "etc/sysfs.d" }, "*", "sriov_numvfs" },
-	{ { "usr/local/sbin", "usr/local/bin", "opt/bin" },
-	  "*",
-	  "sriov_numvfs" }, /* run by a unit */
-	{ { "etc/network", "etc/network/interfaces.d", "etc/network/if-pre-up.d",
-	    "etc/network/if-up.d" },
-	  "*",
-	  "sriov_numvfs" },
-	{ { "etc/NetworkManager/dispatcher.d", "etc/networkd-dispatcher/routable.d" },
-	  "*",
-	  "sriov_numvfs" },
+	{ { "etc/cron.d" }, "*", "sriov_numvfs" },
+	{ { "etc/sysfs.d" }, "*", "sriov_numvfs" },
+	{ { "usr/local/sbin" }, "*", "sriov_numvfs" }, /* run by a unit */
+	{ { "usr/local/bin" }, "*", "sriov_numvfs" },
+	{ { "opt/bin" }, "*", "sriov_numvfs" },
+	{ { "etc/network" }, "*", "sriov_numvfs" },
+	{ { "etc/network/interfaces.d" }, "*", "sriov_numvfs" },
+	{ { "etc/network/if-pre-up.d" }, "*", "sriov_numvfs" },
+	{ { "etc/network/if-up.d" }, "*", "sriov_numvfs" },
+	{ { "etc/NetworkManager/dispatcher.d" }, "*", "sriov_numvfs" },
+	{ { "etc/networkd-dispatcher/routable.d" }, "*", "sriov_numvfs" },
 	{ { "etc/infiniband" }, "*", "sriov_numvfs" }, /* post-start-hook.sh of OFED's openibd */
-	{ { "var/lib/cloud/instance", "var/lib/cloud/instance/scripts", "etc/cloud/cloud.cfg.d" },
-	  "@(cloud-config.txt|part-*|*.cfg)",
-	  "sriov_numvfs" },
+	{ { "var/lib/cloud/instance" }, "cloud-config.txt", "sriov_numvfs" },
+	{ { "var/lib/cloud/instance/scripts" }, "part-*", "sriov_numvfs" },
+	{ { "etc/cloud/cloud.cfg.d" }, "*.cfg", "sriov_numvfs" },
 	{ { "etc/nmstate" }, "*.yml", "total-vfs" },
 	{ { "var/lib/os-net-config" }, "sriov_config.yaml", "numvfs" },
 	{ { "etc/sriov-operator/pci" }, "*", "numVfs" }, /* of the SR-IOV network operator */

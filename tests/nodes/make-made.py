@@ -1210,6 +1210,10 @@ def causes():
     t.file('etc/sysfs.d/rails.conf', 'class/net/rail3/device/sriov_numvfs = 8\n')
     t.file('var/lib/cloud/instance/scripts/part-001',
            '#!/bin/sh\nfor i in rail3; do echo 8 >/sys/class/net/$i/device/sriov_numvfs; done\n')
+    # Hooks of one name in two folders; and no file of the name that udev reads is where systemd has its units.
+    t.file('etc/network/if-pre-up.d/rails', '#!/bin/sh\ntrue\n')
+    t.file('etc/network/if-up.d/rails', '#!/bin/sh\necho 8 >/sys/class/net/rail3/device/sriov_numvfs\n')
+    t.file('etc/systemd/system/rails.rules', 'rail3 sriov_numvfs\n')
     t.config('[Device whole]\nMatch=pci:0000:17:00.0 pci:0000:27:00.0 pci:0000:37:00.0\n\n'
              '[Device shared]\nMatch=pci:0000:47:00.0\nVirtualFunctions=shared-multi\nCount=4\n\n' + PLUGIN)
     t.done()
