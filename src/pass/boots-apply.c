@@ -11,7 +11,7 @@ int boot_notes_open(const struct node *n, const struct memory *memory, struct bo
 	struct boot_notes b = { .n = memory->n_boots };
 	struct boot *present;
 
-	if (!n->boot_id[0]) /* nobody could tell this boot from others */
+	if (!n->boot_id[0]) /* this boot could not be told from others */
 		return 0;
 	b.boots = calloc(b.n + 1, sizeof(*b.boots));
 	if (!b.boots)
@@ -38,7 +38,7 @@ void boot_notes_done(struct boot_notes *b)
 	*b = (struct boot_notes){};
 }
 
-/* The order of steps does not count: the VFs of two PFs are bound at the same time. */
+/* Does the file have these steps, in any order? VFs of two PFs are bound at the same time. */
 static bool is_noted(const struct boot_notes *b)
 {
 	const struct boot *present = &b->boots[b->n - 1];

@@ -2,16 +2,16 @@
 /*
  * Boots: notes on disk what can crash the machine, before it is tried.
  *
- * A boot that ends in the middle leaves the note of a step that began and never ended. What ended
- * well is taken out by the next note, or at the end of the pass: one write for each step. A step
- * that cannot be noted is tried all the same: /var may be read-only or not there yet.
+ * A boot that ends in the middle leaves the note of a step that began and never ended. A step that
+ * ended well is removed by the next note, or at the end of the pass, so each step costs one write.
+ * A step that cannot be noted is tried all the same: /var may be read-only or not there yet.
  */
 #pragma once
 
 #include "../model/boots.h"
 #include "../os/fs.h"
 
-/* The ledger during one pass; all zero, it is none, and nothing is noted. */
+/* The notes of one pass. While the struct is all zero, nothing is noted. */
 struct boot_notes {
 	struct boot *boots; /* owned; the last one is the present boot */
 	size_t n;
@@ -28,6 +28,6 @@ void boot_notes_start(struct boot_notes *b, const struct fs *fs, const struct co
 void boot_notes_end(struct boot_notes *b, const struct config *c, const struct node *n,
 		    const struct action *a);
 
-/* At the end of a pass; writes only what is not there yet. */
+/* Call it at the end of a pass. It writes the file only if its notes differ. */
 void boot_notes_conclude(struct boot_notes *b, const struct fs *fs, const struct config *c,
 			 const struct node *n, const struct memory *memory, const struct plan *p);

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 
 /*
- * Which build this is: a package keeps the time of its files. Of another tree it is the one that
- * ran there last.
+ * Tells which build runs, by the size and time of its file: a package keeps the time of its files.
+ * For a tree below --root it is the build that ran there last.
  */
 static void tell_program(const struct fs *fs, struct node *n, const struct memory *memory)
 {
@@ -34,7 +34,7 @@ static void tell_program(const struct fs *fs, struct node *n, const struct memor
 			     memory->boots[i].steps[memory->boots[i].n_steps - 1].program);
 }
 
-/* Its hash: a capture goes to others, and the id is not theirs to know. */
+/* Keeps a hash of the machine id: a capture is passed on, and must not have the id itself. */
 static void tell_machine(const struct fs *fs, struct node *n)
 {
 	char id[64];
@@ -49,7 +49,7 @@ int observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
 	int r;
 
 	r = memory_read(fs, MEMORY_NODE, &boots_fields, &boots);
-	if (boots.n_entries > MAX_BOOTS) { /* the last count */
+	if (boots.n_entries > MAX_BOOTS) { /* only the last ones count */
 		memmove(boots.entries, boots.entries + boots.n_entries - MAX_BOOTS,
 			MAX_BOOTS * sizeof(*boots.entries));
 		boots.n_entries = MAX_BOOTS;

@@ -7,5 +7,5 @@
 #include "../model/world.h"
 #include "../os/os.h"
 
-/* @d: has to live as long. */
+/* @d has to outlive the world that is returned. */
 struct world live_world(struct os *d);

@@ -23,7 +23,7 @@ static void ask_for_actions(struct plan *p)
 			p->questions.set |= 1u << QUESTION_USERS;
 }
 
-/* Each device that is handed out and was not opened before in this boot. */
+/* Asks about each device that is handed out and was not opened before in this boot. */
 static int ask_for_verbs(struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices; i++) {

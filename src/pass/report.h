@@ -23,7 +23,7 @@ enum {
  */
 void report_action(const struct action *a);
 
-/* Logs each in one line; not those that report_action() told of this plan, or SEVERITY_NONE. */
+/* Logs each in one line, but for SEVERITY_NONE and what report_action() logged for this plan. */
 void report_news(const struct plan *p, const struct news *news, size_t n);
 
 /* Logs a notice for a node that became ready, a warning for one that became degraded. */
