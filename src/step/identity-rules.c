@@ -44,7 +44,7 @@ static uint64_t hash(const char *kind, const char *seed, uint32_t index, uint32_
 	return h ^ h >> 33;
 }
 
-/* Does this plan give it to another VF? */
+/* Does this plan give the MAC or GUID @text to another VF than @vf? */
 static bool is_given(const struct plan *p, const struct pci *vf, const char *text)
 {
 	size_t i = SIZE_MAX;
@@ -55,7 +55,7 @@ static bool is_given(const struct plan *p, const struct pci *vf, const char *tex
 	return false;
 }
 
-/* Has another function than this VF it, as @which tells? */
+/* Does another function than @vf have the MAC or GUID @text, by the index @which? */
 static bool is_at_other(const struct node *n, enum node_index_of which, const struct pci *vf,
 			const char *text)
 {
@@ -94,7 +94,7 @@ int identity_give(struct plan *p, const struct pci *vf, const char *text)
 		return -ENOMEM;
 	COPY(slot->pci, vf->address);
 	COPY(slot->text, text);
-	/* Without memory for it each identity is looked at. */
+	/* Without memory for the index a search compares each identity. */
 	text_index_add(&p->by_identity, slot->text);
 	return 0;
 }
@@ -165,7 +165,7 @@ static bool has_other_mac(const struct node *n, const struct plan *p, const stru
 	const char *is = has_perm ? nd->perm_mac : nd->mac;
 	char seed[MAC_LEN], given[24];
 
-	/* Empty: it was renamed while it was read. */
+	/* The MAC is empty when the netdev was renamed while it was read. */
 	if (!*is || is_zero_mac(v->mac) || streq(is, v->mac) || (!has_perm && nd->master))
 		return false;
 	identity_seed(n, node_pci(n, vf->physfn), seed);

@@ -12,8 +12,8 @@ static struct ledger_entry *find(const struct ledger *l, const struct action *a,
 			   a->subject);
 }
 
-/* Without those of netdevs that are gone. Another action of this plan may have written since the
- * look. */
+/* Reads the ledger again, since another action of this plan may have written it after the look.
+ * Entries of netdevs that are gone are left out. */
 static int read_ledger(struct work *w, struct ledger *ret)
 {
 	size_t kept = 0;
@@ -61,7 +61,7 @@ int ledger_note(struct work *w, const struct action *a, const char *from)
 		e = add(&l, a);
 	if (!e)
 		return -ENOMEM;
-	/* Only the same once more is a restoration. */
+	/* Only the same value once more counts as setting it again. */
 	if (now - e->since_usec >= MINUTE_USEC || !streq(e->to, to)) {
 		e->since_usec = now;
 		e->n = 0;

@@ -9,8 +9,8 @@
 
 #include "verbs.h"
 
-/* For a lane: each of 64 may have to write to a disk first. Its action's own time ends it before.
- */
+/* How long a lane waits for the lock: each of 64 lanes may write to a disk first. The deadline of
+ * its action may end the wait sooner. */
 #define LANES_LOCK_USEC (60 * USEC_PER_SEC)
 
 /*

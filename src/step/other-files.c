@@ -26,7 +26,7 @@ int other_files_look(const struct fs *fs, const char *path, const char *mark)
 	return r >= 0 && is_prefix(text, mark) ? 1 : -EEXIST;
 }
 
-/* Readers have users of their own. */
+/* Writes a file that all may read, since its readers run as other users; or removes it. */
 static int put(const struct fs *fs, const char *path, const char *text)
 {
 	const int r = text ? fs_output(fs, path + 1, text, strlen(text), 0644)
@@ -47,7 +47,7 @@ static int ask(const struct fs *fs, int r, const char *name, const char *path, c
 		question = NULL;
 		return -ENOMEM;
 	}
-	/* It has no file of this name, or may not write there either. */
+	/* No helper runs, or it may not write this file either: then the first error counts. */
 	helped = helper_ask(FILES_SOCKET, question, ASK_USEC, NULL);
 	return helped == -EHOSTDOWN || helped == -EPERM ? r : helped;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Other files: those of other programs' folders, which are read-only for the service where a file
- * could do more than tell something. There rdma-provision-files.service writes them.
+ * Other files: files in folders of other programs. Where a file could do more than inform, the
+ * folder is read-only for the service, and rdma-provision-files.service writes the file.
  */
 #pragma once
 
@@ -48,8 +48,8 @@ struct file_request {
  * are at RULES_PATH, and are made of the PCI addresses in the text: no configuration is
  * needed. Nor is it for defaults of rdma_cm, whose path is the device, a slash and the attribute.
  *
- * Return: 0, -EPERM what must not be written there, -ESTALE the configuration of who asks is
- * another one, -EEXIST a file that is not ours, -EBADMSG, or -errno.
+ * Return: 0; -EPERM: the text must not be written there; -ESTALE: the service asks with another
+ * configuration; -EEXIST: a file that is not ours; -EBADMSG, or another -errno.
  */
 int other_files_serve(const struct fs *fs, const struct file_request *allowed,
 		      const char *question);

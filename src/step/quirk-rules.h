@@ -11,13 +11,13 @@
 
 enum quirk {
 	/* Ports of one card that are bonded in mode 1, 2 or 4 become one RDMA device, a RoCE LAG.
-	 * In legacy eswitch mode VFs forbid it, and making them takes a running one apart. */
+	 * In legacy eswitch mode no LAG forms beside VFs, and making VFs ends one that runs. */
 	QUIRK_ROCE_LAG,
 	/* While the PF's netdev is down, VFs are refused with a message in the kernel's log and no
 	 * error. */
 	QUIRK_UP_FIRST,
-	/* Making VFs closes a netdev that is up and opens it again, and the link with it. It is
-	 * brought up when they are there, before they get their drivers. */
+	/* Making VFs closes the PF's netdev if it is up, and opens it again, so that its link is
+	 * lost. It is brought up when the VFs are there, before they get their drivers. */
 	QUIRK_UP_AFTER_VFS,
 	/* A PF keeps its link while VFs are made or removed. */
 	QUIRK_KEEPS_LINK,
