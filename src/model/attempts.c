@@ -18,7 +18,7 @@ struct action *attempts_add(struct attempts *t, const struct action *a)
 	if (!slot)
 		return NULL;
 	*slot = action_copy(&t->texts, a);
-	/* Without memory for it each attempt is looked at. */
+	/* Without memory for the index a search compares each attempt. */
 	text_index_add(&t->by_target, a->target);
 	return t->texts.is_short ? NULL : slot;
 }

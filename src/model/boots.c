@@ -21,7 +21,7 @@ static const char *driver_of(const struct node *n, const struct action *a)
 	}
 }
 
-/* As it is in the kernel, else as its file says. */
+/* Describes the driver that is loaded, else the one that its file has. */
 static void format_driver(const struct node *n, const char *name, char *ret, size_t size)
 {
 	const struct module *m = node_module(n, name);
@@ -145,7 +145,7 @@ const struct boot_step *boots_last(const struct node *n, const struct memory *me
 	return NULL;
 }
 
-/* As it was noted before it was tried: trying may have changed what there is of the driver. */
+/* The failed step that @s is, as noted before it was tried, which may have changed its driver. */
 static const struct boot_step *noted(const struct boot_step *steps, size_t n,
 				     const struct boot_step *s)
 {

@@ -6,13 +6,13 @@
  * writes it while a pass goes on, a plan leaves out what failed in three boots.
  *
  * A step is what was tried, and with what: configuration, driver, firmware, program and the kernel
- * of its boot. Any other of these makes it another step, which is tried. VFs are bound one by one
- * and crash at any of them, so a change of a VF is a step of its PF.
+ * of its boot. When one of these differs, it is another step, and is tried. VFs are bound one by
+ * one, and any of them may crash the machine, so a change of a VF is a step of its PF.
  *
  * Not every failure counts. A kernel that answers with a reason of its own (too-many-vfs,
  * module-signature) has hung nothing; the remedy is often none of the above (a setting of the BIOS,
- * a key of the firmware), and asking once more at the next boot costs nothing. A step counts that
- * never ended, that did not come back in its time, or that failed for no reason that is known.
+ * a key of the firmware), and asking once more at the next boot costs nothing. A step counts when
+ * it never ended, when it did not return in time, or when it failed for no known reason.
  */
 #pragma once
 

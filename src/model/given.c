@@ -13,7 +13,7 @@
 #define ETHERNET_MAC_CHARS 17
 #define WORD_LEN           128
 
-/* A word that there is no room for is left out. */
+/* Appends @word to the list if there is room for it. */
 static void add_word(char *list, size_t size, const char *word)
 {
 	const size_t n = strlen(list);
@@ -67,7 +67,7 @@ void given_look(const struct node *n, const struct memory *memory, const struct 
 	struct given g = { .mtu = nd->mtu, .vlan = v ? v->vlan : -1, .trust = v ? v->trust : -1 };
 
 	COPY(g.name, nd->name);
-	/* IPoIB has the number of a queue pair in it. */
+	/* Only a MAC of Ethernet: that of IPoIB contains the number of a queue pair. */
 	COPY(g.mac, strlen(nd->mac) == ETHERNET_MAC_CHARS ? nd->mac : "");
 	COPY(g.altnames, nd->altnames);
 	COPY(g.vf_mac, v && !node_is_infiniband(n, pci) ? v->mac : "");
@@ -97,7 +97,7 @@ bool given_has_word(const char *list, const char *word)
 	return false;
 }
 
-/* In whatever order: a name that was taken away and added is the last one. */
+/* The order does not count: a name that was removed and added again comes last. */
 static bool has_same_words(const char *a, const char *b)
 {
 	char word[sizeof(((struct given *)0)->altnames)];

@@ -12,9 +12,9 @@
  * with a lifetime come again from the router or program that gave them.
  *
  * struct device_memory has the values of the device as it was usable first since its driver was
- * bound and udev had named it, or since an administrator last wanted a pass. Others that it has for
- * GIVEN_USEC while it is here are taken for them; a CNI plugin moves a device sooner after it has
- * set the first value.
+ * bound and udev had named it, or since an administrator last wanted a pass. Other values replace
+ * these once the device has had them for GIVEN_USEC while it is here; a CNI plugin moves a device
+ * sooner after it has set the first value.
  */
 #pragma once
 
@@ -22,7 +22,7 @@
 
 #define GIVEN_USEC (10 * USEC_PER_SEC)
 
-/* As this look has it; @nd is its netdev. */
+/* Fills @ret with the values that @pci has in this look; @nd is its netdev. */
 void given_look(const struct node *n, const struct memory *memory, const struct pci *pci,
 		const struct netdev *nd, struct given *ret);
 bool given_is_same(const struct given *a, const struct given *b);

@@ -3,9 +3,9 @@
  * Ledger: what this program has set, and what others had there before, so that it can be given
  * back. Plain data, and one rule for all of it.
  *
- * "from" is the value of others that was met first, and stays for as long as what is there is ours,
- * however often that is changed. Once others have written another value, ours is gone, and theirs
- * is the one to go back to.
+ * "from" is the value of another program that was found first. It stays as long as the present
+ * value is ours, however often we change that. When another program writes a value of its own, that
+ * one becomes "from".
  *
  * An entry is written before the change, so that a crash in between forgets nothing; without an
  * entry nothing is changed.
@@ -65,7 +65,7 @@ struct ledger_entry *ledger_find_file(const struct ledger *l, enum kubelet_setti
 /* Is the value that is there now one that we have set? */
 bool ledger_is_ours(const struct ledger_entry *e, const char *now);
 
-/* Enters a change of what is there @now. */
+/* Enters a change of the present value @now to @to. */
 void ledger_enter(struct ledger_entry *e, const char *now, const char *to);
 
 void ledger_drop(struct ledger *l, struct ledger_entry *e);

@@ -18,9 +18,9 @@ struct link_news {
 	uint32_t mtu;
 	bool is_up; /* IFF_UP */
 	bool is_gone;
-	uint64_t usec; /* CLOCK_MONOTONIC, another one for each */
+	uint64_t usec; /* CLOCK_MONOTONIC; no two are equal */
 	int64_t sec;   /* CLOCK_REALTIME */
-	bool is_vf;    /* which has its link from its PF */
+	bool is_vf;    /* its link follows that of its PF */
 };
 
 #define LINK_LOG_MAX 256

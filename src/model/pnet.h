@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pnet: what SMC's table has to say of one device, and what each of its entries is worth then.
+ * Pnet: which entries SMC's table should have for one device, and how each of its entries compares.
  *
  * Pure, and called by both that have to agree: a plan compares it with the table that was seen,
  * smc/smc-apply.c with the one it finds. The kernel's side is net/smc/smc_pnet.c: it compares names
