@@ -215,7 +215,7 @@ static int add_word(struct manager_words *l, const char *prefix, const char *tex
 	return 0;
 }
 
-/* Privately, else over the system bus; without signals. */
+/* Connects by the private socket, else over the system bus; subscribes to no signals. */
 static int connect_quietly(sd_bus **ret)
 {
 	if (open_private(ret) >= 0 || sd_bus_open_system(ret) >= 0)
@@ -312,7 +312,7 @@ static int read_start(sd_bus *bus, uint64_t deadline, const char *path, uint64_t
 	return 0;
 }
 
-/* The path of its object. */
+/* Has systemd load a unit; *ret is the D-Bus path of its object, release with free(). */
 static int load_unit(sd_bus *bus, uint64_t deadline, const char *unit, char **ret)
 {
 	_cleanup_(message_unrefp) sd_bus_message *m = NULL;

@@ -27,7 +27,7 @@ static int parse(const char *path, const char *text, size_t size, json_t **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* An object without keys where there is no file. Return: 0 or -errno. */
+/* Reads a file; where there is none, @ret is an object without keys. Return: 0 or -errno. */
 static int load(const struct fs *fs, enum memory_lifetime l, json_t **ret)
 {
 	_cleanup_(freep) char *text = NULL;

@@ -18,8 +18,8 @@ enum memory_lifetime {
 };
 
 /*
- * The keys of a table, into @ret; nothing where there is no file, or none that can be read and is
- * an object: that is logged. Return: 0 or -ENOMEM.
+ * Reads the keys of a table into @ret, which stays empty where there is no file. A file that cannot
+ * be read, or is no object, is logged and counts as none. Return: 0 or -ENOMEM.
  */
 int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret);
 

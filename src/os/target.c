@@ -244,7 +244,7 @@ static bool is_at_rest_for_all(const struct target *t)
 	return is_at_rest(t, t->temporary, &now);
 }
 
-/* The old file goes to the name of the temporary one, or back from there. */
+/* Moves the old file to the name of the temporary one, or with @is_back from there. */
 static int move(const struct target *t, bool is_removed, bool is_back)
 {
 	const char *from = is_back ? t->temporary : t->name, *to = is_back ? t->name : t->temporary;
@@ -255,7 +255,8 @@ static int move(const struct target *t, bool is_removed, bool is_back)
 		       : 0;
 }
 
-/* Where a file system has no such rename: what is opened for writing from here on is lost. */
+/* For a file system that cannot exchange names: what another program writes to the old file from
+ * here on is lost. */
 static int move_plainly(const struct target *t, bool is_removed)
 {
 	int r = is_removed ? unlinkat(t->folder, t->name, 0)

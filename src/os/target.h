@@ -62,11 +62,12 @@ int target_replace(const struct target *t, const char *text, size_t size);
 void target_done(struct target *t);
 
 /*
- * Both at once where the file is known: its bytes @from, NULL for no file, become @to, NULL to
- * remove it. A file that is made has mode 0644. Return: as those; -EAGAIN when it is not @from.
+ * target_open() and target_replace() in one, for a file whose bytes are known: @from, NULL for no
+ * file, becomes @to, NULL to remove it. A new file has mode 0644. Return: as these two; -EAGAIN
+ * when the file is not @from.
  */
 int target_change(const struct fs *fs, const char *path, const char *from, size_t n_from,
 		  const char *to, size_t n_to);
 
-/* The errors of these in words. */
+/* An error of the functions above in words. */
 const char *target_problem(int r);
