@@ -106,7 +106,8 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 		_any;                                                                              \
 	})
 
-/* The first element for which @condition holds; else NULL. Pointers by typeof may be const. */
+/* The first element for which @condition holds; else NULL. It keeps an index, no pointer: before
+ * GCC 11 a pointer of the type of a const member cannot be assigned. */
 #define FIND(it, array, n, condition)                                                              \
 	({                                                                                         \
 		size_t _i = 0;                                                                     \
@@ -253,8 +254,8 @@ static inline bool copy(char *to, size_t size, const char *from)
 #endif
 
 /*
- * The length of the first character of UTF-8, and its number; 0: it is none. RFC 3629: no
- * surrogates, nothing overlong. @size may be more than there is up to a NUL.
+ * Decodes the first character of UTF-8 into its number. Return: its length; 0: it is not valid by
+ * RFC 3629, which has no surrogates and nothing overlong. A NUL ends the text also before @size.
  */
 static inline size_t utf8_decode(const char *text, size_t size, uint32_t *ret)
 {
