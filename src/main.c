@@ -185,7 +185,7 @@ struct verb_line {
 };
 
 #define FLAG(m) offsetof(struct verb_line, m)
-#define LONG    0x100 /* added to the letter of an option that is not given as one */
+#define LONG    0x100 /* added to the letter of a long option, to tell it from a short one */
 
 static const struct {
 	const char *name, *value, *help;
