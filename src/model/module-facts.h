@@ -65,7 +65,7 @@ enum option_source {
 };
 
 struct option {
-	char module[MODULE_LEN]; /* as module_spell() has it */
+	char module[MODULE_LEN]; /* spelled by module_spell() */
 	char name[MODULE_LEN];   /* of the parameter; empty for OPTION_LOAD */
 	char value[64];          /* empty: said without "=" */
 	enum option_source source;

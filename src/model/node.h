@@ -620,8 +620,8 @@ const struct device_memory *memory_device(const struct memory *m, const char *pc
 
 /* By class or by its netdev. */
 bool node_is_infiniband(const struct node *n, const struct pci *pf);
-/* In tenths of Gb/s, of "2.5 Gb/sec (1X SDR)"; 0: not known. Source: rate_show() in
- * drivers/infiniband/core/sysfs.c */
+/* The rate of a port in tenths of Gb/s: 25 for "2.5 Gb/sec (1X SDR)"; 0: not known. Source:
+ * rate_show() in drivers/infiniband/core/sysfs.c */
 uint32_t port_rate(const struct port *p);
 /* Has it a port that is ACTIVE? */
 bool ibdev_is_active(const struct ibdev *ib);
