@@ -27,7 +27,7 @@ int devlink_read(struct netlink *nl, struct pci *pcis, size_t n_pcis);
  * Return: 0, -ENOENT when this kernel has no devlink, or another -errno.
  */
 int devlink_watch(struct netlink *nl);
-/* For netlink_drain(): how many messages of one datagram tell that something changed? */
+/* For netlink_drain(): counts the messages of one datagram that tell of a change. */
 int devlink_count(void *buf, int size, void *userdata);
 /* Callbacks that store one answer. @userdata is a struct devlink_functions. */
 struct devlink_functions {

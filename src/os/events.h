@@ -27,6 +27,6 @@ int events_add_neighbours(struct netlink *nl);
  * /sys/class/net. Exported for a test. */
 bool events_has_card(int net, const char *name);
 
-/* For netlink_drain(): how many messages of one datagram count? Notes in @log, a struct link_log if
- * not NULL, what links of cards tell. */
+/* For netlink_drain(): counts the messages of one datagram that matter. @log: a struct link_log for
+ * what they tell of links of cards, or NULL. */
 int events_count(void *buf, int size, void *log);

@@ -375,7 +375,7 @@ static int open_regular(const struct fs *fs, const char *path, int flags)
 	return r < 0 ? r : TAKE_FD(fd);
 }
 
-/* Until the end or until there is no more room: how many bytes. */
+/* Reads to the end or until @buf is full. Return: how many bytes, or -errno. */
 static ssize_t read_up_to(int fd, char *buf, size_t size)
 {
 	size_t n = 0;
@@ -546,7 +546,7 @@ void fs_record(const struct fs *fs, enum record_kind kind, const char *path, con
 	fs->on_read(fs->userdata, kind, *way ? way : ".", data, size);
 }
 
-/* The entry, unless it is a file that is read anyway. */
+/* Records a link, a folder, or with @with_files a file without its bytes. */
 static int record_entry(const struct fs *fs, const char *path, bool with_files)
 {
 	char target[PATH_MAX];
@@ -598,7 +598,7 @@ static int read_names(DIR *d, struct fs_names *names)
 	return 0;
 }
 
-/* The names alone may be all that is asked for: links to VFs are counted so. */
+/* Records the links and folders in a folder: some callers only count names, as of VFs. */
 static void record_list(const struct fs *fs, const char *path, const struct fs_names *names)
 {
 	char child[PATH_MAX];
@@ -695,7 +695,7 @@ int fs_writer(const struct fs *fs, const char *path)
 	return lock.l_type == F_UNLCK ? 0 : lock.l_pid;
 }
 
-/* The folder of @path, opened, and the name in it. */
+/* Opens the folder of @path; *ret_name is the name in it. */
 static int open_parent(const struct fs *fs, const char *path, const char **ret_name)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -714,7 +714,7 @@ static int open_parent(const struct fs *fs, const char *path, const char **ret_n
 	return fs_open(fs, folder, O_RDONLY | O_DIRECTORY);
 }
 
-/* In one step, whatever the umask is: nobody would mend the mode of what a kill left behind. */
+/* Makes a folder with its mode in one step, so that a kill leaves none with the mode of umask. */
 static int make_folder_in(int parent, const char *name)
 {
 	const mode_t mask = umask(0);
@@ -807,7 +807,7 @@ int fs_write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-/* A new file with these bytes, on the disk when this returns. */
+/* Writes a new file, which is on the disk when this returns. */
 static int write_new(int folder, const char *name, const char *data, size_t size, mode_t mode)
 {
 	_cleanup_(closep) int fd = -EBADF;
@@ -868,7 +868,7 @@ static int rename_new(int from, const char *temporary, int to, const char *name)
 	return unlinkat(from, temporary, 0) < 0 ? -errno : 0;
 }
 
-/* @r: of making the temporary file. Return: 1 or -errno. */
+/* @r: 0 or -errno of writing the temporary file. Return: 1 or -errno. */
 static int end_replacing(int folder, const char *temporary, const char *name, bool is_new, int r)
 {
 	if (r >= 0 && is_new)
@@ -1042,11 +1042,11 @@ void fs_unlock(const struct fs *fs, const char *path, int fd)
 {
 	if (fd < 0)
 		return;
-	fs_remove(fs, path); /* one that cannot be removed is there for the next */
+	fs_remove(fs, path); /* a file that cannot be removed serves the next lock */
 	close(fd);
 }
 
-/* With what a crash left beside it: nobody would come back for that. */
+/* Removes a file, and the temporary file that a crash left beside it. */
 static int remove_in(int folder, const char *name)
 {
 	char temporary[NAME_MAX + 1];
@@ -1093,7 +1093,7 @@ static int open_step(int folder, const char *name, bool is_made)
 	return -errno;
 }
 
-/* The folder of @path, reached without following a link, and the name in it. */
+/* Opens the folder of @path without following a link; *ret_name is the name in it. */
 static int open_steps(const struct fs *fs, const char *path, bool is_made, const char **ret_name)
 {
 	_cleanup_(closep) int folder = -EBADF;

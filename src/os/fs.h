@@ -93,8 +93,8 @@ int fs_read_u32(const struct fs *fs, const char *path,
 		uint32_t *ret); /* any base; -EINVAL, -ERANGE */
 
 /*
- * A whole regular file of at most @max bytes, NUL appended (it may hold others), not recorded when
- * @secret: the caller records what may be seen, by fs_record(). -EFBIG above @max.
+ * Reads a whole regular file of at most @max bytes, and appends NUL (it may hold others). It is not
+ * recorded when @secret: the caller records what may be seen, by fs_record(). -EFBIG above @max.
  */
 int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, char **ret,
 		size_t *ret_size);
@@ -111,8 +111,8 @@ int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size);
 int fs_stat(const struct fs *fs, const char *path, struct stat *ret);
 
 /*
- * Recorded as what it is: link, folder or empty file. Return: 1, 0 when it is not there, or -errno
- * when that is not known.
+ * Is there a file, folder or link of this name? It is recorded as what it is, a file without its
+ * bytes. Return: 1, 0, or -errno when that is not known.
  */
 int fs_exists(const struct fs *fs, const char *path);
 

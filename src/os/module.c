@@ -115,7 +115,7 @@ static int open_ctx(const struct modules *m, struct kmod_ctx **ret)
 	return 0;
 }
 
-/* Options may have been written, or a driver installed, since the last question. */
+/* Reads modprobe.d and the indexes again if one of them has changed since the last question. */
 static int refresh(struct modules *m)
 {
 	if (m->is_closed)

@@ -75,11 +75,10 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
 			   size_t size);
 
 /*
- * Loads it with its dependencies and options, as modprobe does; respects blacklists. @options: ""
- * or more of them after those of modprobe.d, so that these win: "compat_mode=Y". To a module that
- * is loaded they would be lost without a word, hence -EEXIST then. A parameter that the module does
- * not have is ignored by the kernel: look at module_read() before, and at
- * /sys/module/NAME/parameters after.
+ * Loads a module with its dependencies and options, as modprobe does; respects blacklists.
+ * @options, such as "compat_mode=Y" or "", follow those of modprobe.d and win over them. A module
+ * that is loaded would not get them, hence -EEXIST then. A parameter that the module does not have
+ * is ignored by the kernel: look at module_read() before, and at /sys/module/NAME/parameters after.
  * Return: 0 also when it was loaded already; -ENOENT no such module or an unknown symbol, -EPERM
  * blacklisted (by modprobe.d, or the kernel's module_blacklist=, or lockdown), -ENOEXEC built for
  * another kernel, -EKEYREJECTED signature, -EINVAL parameter value, -ENODEV, -EADDRINUSE from its

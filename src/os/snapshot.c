@@ -367,8 +367,8 @@ static const struct field node_rows[] = {
 static const struct fields node_fields = FIELDS(node_rows, struct node);
 
 /*
- * Facts about functions that come from several sources; a function without any such fact has no
- * entry.
+ * The functions with facts of devlink, and those with a module for their modalias. Both are copies,
+ * of which only the members in the tables below are written.
  */
 struct extras {
 	struct pci *devlinks, *modaliases; /* owned */
