@@ -84,7 +84,7 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 	/* -EOPNOTSUPP of most drivers. */
 	fs_read(fs, FS_PATH("sys/class/net/%s/phys_port_name", name), nd.port_name,
 		sizeof(nd.port_name));
-	/* Not known is not down. */
+	/* A state that cannot be read is not "down". */
 	fs_read(fs, FS_PATH("sys/class/net/%s/operstate", name), state, sizeof(state));
 	nd.is_up = fs_read_u32(fs, FS_PATH("sys/class/net/%s/flags", name), &flags) >= 0
 			   ? flags & IFF_UP
