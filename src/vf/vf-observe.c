@@ -112,8 +112,8 @@ static const struct {
 	{ { "etc/sriov-operator/pci" }, "*", "numVfs" }, /* of the SR-IOV network operator */
 };
 
-/* As a word of its own, in a line that is no comment: "eth1" is not in "eth10". A shell goes on
- * behind ";". */
+/* Is @word in a line that is no comment, as a word of its own: not "eth1" in "eth10"? A ";" begins
+ * a comment only at the start of a line, for elsewhere a shell goes on behind it. */
 static bool has_word(const char *text, const char *word)
 {
 	char pattern[128];
@@ -137,7 +137,7 @@ static bool is_named(const char *text, const struct node *n, const struct pci *p
 	       (nd && (has_word(text, nd->name) || has_word(text, nd->mac)));
 }
 
-/* For each PF that it names; one that names none may be of any. */
+/* Adds a file for each PF that it names, or for every PF when it names none. */
 static int add_owner(const struct fs *fs, const char *path, const char *key, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
