@@ -137,6 +137,8 @@ static const struct {
 	  .exit = "cpuset: \"4-5\" overlaps with default cpuset \"0-7\"" },
 	{ "state of these CPUs with those of a whole pod", STATIC PODS, .cpu_state = POD_STATE,
 	  .minor = 36 },
+	{ "the same with all alpha gates", STATIC "featureGates: {AllAlpha: true}\n",
+	  .cpu_state = POD_STATE, .minor = 36, .is_unjudged = true },
 	{ "the same, which the kubelet does not read", STATIC, .cpu_state = POD_STATE, .minor = 36,
 	  .exit = "current set of available CPUs \"0-7\" doesn't match with CPUs in state "
 		  "\"0-3\"" },

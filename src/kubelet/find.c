@@ -444,7 +444,7 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 	if (r >= 0)
 		r = cpus_observe(fs, &l.sources, &l.flags, k.seen.root_dir,
 				 k.start.on >> CPU_OPTION_STRICT & 1,
-				 k.start.on >> GATE_POD_MANAGERS & 1, &k.seen.cpus);
+				 start_has_gate(&k, GATE_POD_MANAGERS), &k.seen.cpus);
 	if (r < 0)
 		return r;
 	find_manager(fs, &k);

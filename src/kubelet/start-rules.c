@@ -86,6 +86,13 @@ static bool is_gate_on(const struct start_question *q, enum start_word g)
 	return is_beta;
 }
 
+bool start_has_gate(const struct kubelet_found *k, enum start_word gate)
+{
+	const struct start_question q = { .k = k };
+
+	return is_gate_on(&q, gate);
+}
+
 /* The options of the two managers. Older kubelets than the one that brought the gate do not read
  * them.
  */

@@ -66,6 +66,9 @@ extern const struct start_row {
 	uint8_t general; /* a gate: AllBeta is not about it any more */
 } start_rows[_START_WORD_N];
 
+/* Is the gate on in this kubelet, by its name, AllAlpha, AllBeta or its version? */
+bool start_has_gate(const struct kubelet_found *k, enum start_word gate);
+
 /* In start-observe.c: does a rule ask for the kubelet's version? */
 bool start_needs_version(const struct sources *sources, const struct flags *flags);
 
