@@ -180,7 +180,9 @@ static const char *driver_unloaded(const struct node *n, const struct pci *pci)
 
 static const char *driver_override(const struct node *n _unused_, const struct pci *pci)
 {
-	return pci->driver_override[0] ? pci->driver_override : NULL;
+	return pci->driver_override[0] && !streq(pci->driver_override, pci->module)
+		       ? pci->driver_override
+		       : NULL;
 }
 
 static const char *driver_without_netdev(const struct node *n, const struct pci *pci)
