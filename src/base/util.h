@@ -80,6 +80,10 @@
 			qsort((array), (n), sizeof(*(array)), (compare));                          \
 	})
 
+/* Nor does bsearch(). */
+#define SEARCH(key, array, n, compare)                                                             \
+	((n) > 0 ? bsearch((key), (array), (n), sizeof(*(array)), (compare)) : NULL)
+
 static inline void *append_raw(void **array, size_t *n, size_t size)
 {
 	/* Grows at every power of two, so that the count alone tells the room there is. */
@@ -194,11 +198,18 @@ static inline uint64_t now_usec(void) /* CLOCK_MONOTONIC */
 	return (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC;
 }
 
-static inline int compare_u32(const void *a, const void *b) /* for qsort() and bsearch() */
+/* For SORT() and SEARCH(), also of an array of structs whose first member is the number, or the
+ * text. */
+static inline int compare_u32(const void *a, const void *b)
 {
 	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return (x > y) - (x < y);
+}
+
+static inline int compare_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
 }
 
 static inline bool is_prefix(const char *s, const char *prefix)

@@ -156,8 +156,7 @@ void rdma_recall(const struct node *n, const struct memory *memory, struct ibdev
 static void take_counts(const struct node *n, const struct memory *memory, struct ibdev *ib,
 			const struct ibdev *seen, size_t n_seen)
 {
-	const struct ibdev *a =
-		n_seen > 0 ? bsearch(ib, seen, n_seen, sizeof(*seen), ibdev_compare) : NULL;
+	const struct ibdev *a = SEARCH(ib->name, seen, n_seen, compare_text);
 
 	ib->index = a ? a->index : UINT32_MAX;
 	ib->is_smi = a && a->is_smi;
@@ -278,8 +277,7 @@ int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 			return r;
 	}
 
-	if (n_seen > 0)
-		qsort(seen, n_seen, sizeof(*seen), ibdev_compare);
+	SORT(seen, n_seen, compare_text);
 	for (size_t i = 0; i < names.n_names; i++) {
 		struct ibdev *ib = APPEND(n->ibdevs, n->n_ibdevs);
 

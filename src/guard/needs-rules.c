@@ -718,11 +718,6 @@ static int add_unknown(struct search *s, const struct boot *now)
 
 /* --- all of them --- */
 
-static int compare_need(const void *a, const void *b)
-{
-	return strcmp(((const struct need *)a)->pci, ((const struct need *)b)->pci);
-}
-
 /* The first evidence of a function stays first. */
 static void merge_needs(struct plan *p)
 {
@@ -744,7 +739,7 @@ static void merge_needs(struct plan *p)
 			add_words(have, k->words);
 	}
 	p->n_needs = n;
-	SORT(p->needs, n, compare_need);
+	SORT(p->needs, n, compare_text);
 }
 
 static int search(struct search *s)

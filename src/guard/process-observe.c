@@ -52,13 +52,6 @@ static bool parse_stat(char *text, struct process *p)
 	return true;
 }
 
-static int compare_process(const void *a, const void *b)
-{
-	const struct process *x = a, *y = b;
-
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
 /* Return: 1 when it was read, 0 when it is gone meanwhile or something that is no process. */
 static int read_process(const struct fs *fs, const char *name, struct process *ret)
 {
@@ -80,18 +73,6 @@ uint64_t process_started_usec(const struct fs *fs)
 	age_usec = (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC -
 		   p.start * tick_usec;
 	return now - MIN(age_usec, now);
-}
-
-static int append_process(struct processes *list, const struct process *p)
-{
-	return ADD(list->items, list->n, *p);
-}
-
-static void hand_over(struct processes *list, struct processes *ret)
-{
-	SORT(list->items, list->n, compare_process);
-	*ret = *list;
-	TAKE(list->items); /* the array changes hands with the struct */
 }
 
 /* Lists the children of kthreadd, which has PID 2 and no parent. */
@@ -137,17 +118,17 @@ int processes_list_named(const struct fs *fs, const char *command, struct proces
 		char comm[64];
 
 		if (!parse_pid(names.names[i], &p.pid) ||
-		    (n_kernel > 0 &&
-		     bsearch(&p.pid, kernel, n_kernel, sizeof(*kernel), compare_u32)))
+		    SEARCH(&p.pid, kernel, n_kernel, compare_u32))
 			continue;
 		if (fs_read(fs, FS_PATH("proc/%s/comm", names.names[i]), comm, sizeof(comm)) < 0 ||
 		    !streq(comm, command) || !read_process(fs, names.names[i], &p))
 			continue;
-		r = append_process(&list, &p);
+		r = ADD(list.items, list.n, p);
 	}
 	if (r < 0)
 		return r;
-	hand_over(&list, ret);
+	SORT(list.items, list.n, compare_u32);
+	*ret = TAKE_STRUCT(list);
 	return 0;
 }
 

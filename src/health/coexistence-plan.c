@@ -139,8 +139,7 @@ static size_t list_stations(const struct node *n, struct station *ret)
 			ret[n_stations++] =
 				(struct station){ v->mac, vf->address, "its virtual function" };
 	}
-	if (n_stations > 1)
-		qsort(ret, n_stations, sizeof(*ret), by_mac);
+	SORT(ret, n_stations, by_mac);
 	return n_stations;
 }
 

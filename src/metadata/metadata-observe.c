@@ -62,11 +62,6 @@ static int note_failures(struct node *n, const struct memory *memory)
 	return 0;
 }
 
-static int by_mac(const void *a, const void *b)
-{
-	return strcmp(((const struct metadata *)a)->mac, ((const struct metadata *)b)->mac);
-}
-
 int observe_metadata(const struct fs *fs, struct node *n, const struct memory *memory)
 {
 	int r;
@@ -74,7 +69,6 @@ int observe_metadata(const struct fs *fs, struct node *n, const struct memory *m
 	r = recall_answers(fs, n);
 	if (r >= 0)
 		r = note_failures(n, memory);
-	if (n->n_metadatas > 0)
-		qsort(n->metadatas, n->n_metadatas, sizeof(*n->metadatas), by_mac);
+	SORT(n->metadatas, n->n_metadatas, compare_text);
 	return r;
 }

@@ -277,6 +277,5 @@ bool graph_is_above(const struct graph *g, const struct netdev *upper, const str
 {
 	const struct graph_pair key = { number_of(g->n, lower), number_of(g->n, upper) };
 
-	return g->above.n > 0 &&
-	       bsearch(&key, g->above.items, g->above.n, sizeof(key), compare_pair);
+	return SEARCH(&key, g->above.items, g->above.n, compare_pair);
 }

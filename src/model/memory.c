@@ -78,14 +78,8 @@ static bool complete_device(void *item)
 	return true;
 }
 
-static int by_pci(const void *a, const void *b)
-{
-	return strcmp(((const struct device_memory *)a)->pci,
-		      ((const struct device_memory *)b)->pci);
-}
-
-static const struct fields device_memory_fields =
-	FIELDS(device_rows, struct device_memory, .is_valid = complete_device, .compare = by_pci);
+static const struct fields device_memory_fields = FIELDS(
+	device_rows, struct device_memory, .is_valid = complete_device, .compare = compare_text);
 
 static const struct field attempt_rows[] = {
 	WORD_FIELD(struct attempt, "verb", verb, verb_name, _VERB_N, .flags = FIELD_NEEDED),

@@ -92,34 +92,6 @@ void node_done(struct node *n)
 	*n = (struct node){};
 }
 
-/* bsearch() wants no NULL, not even of no elements. */
-static const void *find(const void *key, const void *array, size_t n, size_t size,
-			int (*compare)(const void *key, const void *element))
-{
-	return n > 0 ? bsearch(key, array, n, size, compare) : NULL;
-}
-
-int pci_compare(const void *a, const void *b)
-{
-	return strcmp(((const struct pci *)a)->address, ((const struct pci *)b)->address);
-}
-
-int netdev_compare(const void *a, const void *b)
-{
-	return compare_u32(&((const struct netdev *)a)->ifindex,
-			   &((const struct netdev *)b)->ifindex);
-}
-
-int module_compare(const void *a, const void *b)
-{
-	return strcmp(((const struct module *)a)->name, ((const struct module *)b)->name);
-}
-
-int ibdev_compare(const void *a, const void *b)
-{
-	return strcmp(((const struct ibdev *)a)->name, ((const struct ibdev *)b)->name);
-}
-
 int user_compare(const void *a, const void *b)
 {
 	const struct user *x = a, *y = b;
@@ -142,42 +114,12 @@ int vf_info_compare(const void *a, const void *b)
 	return order ? order : compare_u32(&x->index, &y->index);
 }
 
-static int compare_pci(const void *key, const void *element)
-{
-	return strcmp(key, ((const struct pci *)element)->address);
-}
-
-static int compare_memory(const void *key, const void *element)
-{
-	return strcmp(key, ((const struct device_memory *)element)->pci);
-}
-
-static int compare_netdev(const void *key, const void *element)
-{
-	const uint32_t a = *(const uint32_t *)key, b = ((const struct netdev *)element)->ifindex;
-
-	return (a > b) - (a < b);
-}
-
-struct vf_key {
-	const char *pf;
-	uint32_t index;
-};
-
-static int compare_vf_info(const void *key, const void *element)
-{
-	const struct vf_key *a = key;
-	const struct vf_info *b = element;
-	int r = strcmp(a->pf, b->pf);
-
-	return r ? r : (a->index > b->index) - (a->index < b->index);
-}
-
 const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_t index)
 {
-	const struct vf_key key = { pf, index };
+	struct vf_info key = { .index = index };
 
-	return find(&key, n->vf_infos, n->n_vf_infos, sizeof(*n->vf_infos), compare_vf_info);
+	COPY(key.pf, pf);
+	return SEARCH(&key, n->vf_infos, n->n_vf_infos, vf_info_compare);
 }
 
 NAMES(destination_to_name, enum destination_to, _TO_N,
@@ -273,14 +215,9 @@ NAMES(use_name, enum use, _USE_N,
 	[USE_MODULE] = "module",
 	[USE_UNKNOWN] = "unknown" });
 
-static int compare_parameter(const void *a, const void *b)
-{
-	return strcmp(((const struct parameter *)a)->name, ((const struct parameter *)b)->name);
-}
-
 void module_sort_parameters(struct module *m)
 {
-	SORT(m->parameters, m->n_parameters, compare_parameter);
+	SORT(m->parameters, m->n_parameters, compare_text);
 }
 
 bool module_is_in_kernel(const struct module *m)
@@ -324,12 +261,12 @@ bool module_is_built_for(const struct module *m, const char *release)
 
 const struct device_memory *memory_device(const struct memory *m, const char *pci)
 {
-	return find(pci, m->devices, m->n_devices, sizeof(*m->devices), compare_memory);
+	return SEARCH(pci, m->devices, m->n_devices, compare_text);
 }
 
 const struct netdev *node_netdev(const struct node *n, uint32_t ifindex)
 {
-	return find(&ifindex, n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_netdev);
+	return SEARCH(&ifindex, n->netdevs, n->n_netdevs, compare_u32);
 }
 
 /* By insertion, which keeps the order inside a netdev. */
@@ -659,7 +596,7 @@ const struct pci *node_pci(const struct node *n, const char *address)
 	size_t at = SIZE_MAX, i;
 
 	if (!order_of(n, NODE_INDEX_PCI))
-		return find(address, n->pcis, n->n_pcis, sizeof(*n->pcis), compare_pci);
+		return SEARCH(address, n->pcis, n->n_pcis, compare_text);
 	i = node_next(n, NODE_INDEX_PCI, address, &at);
 	return i == SIZE_MAX ? NULL : &n->pcis[i];
 }
@@ -730,11 +667,6 @@ const struct ibdev *node_ibdev_of(const struct node *n, const char *pci)
 	return best;
 }
 
-static int compare_ibdev(const void *key, const void *element)
-{
-	return strcmp(key, ((const struct ibdev *)element)->name);
-}
-
 const struct dcb *node_dcb(const struct node *n, uint32_t ifindex)
 {
 	return FIND(d, n->dcbs, n->n_dcbs, d->ifindex == ifindex);
@@ -742,7 +674,7 @@ const struct dcb *node_dcb(const struct node *n, uint32_t ifindex)
 
 const struct ibdev *node_ibdev_named(const struct node *n, const char *name)
 {
-	return find(name, n->ibdevs, n->n_ibdevs, sizeof(*n->ibdevs), compare_ibdev);
+	return SEARCH(name, n->ibdevs, n->n_ibdevs, compare_text);
 }
 
 /* libkmod and modprobe take both, the kernel shows '_' only. */

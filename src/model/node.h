@@ -537,11 +537,7 @@ int node_make_indexes(struct node *n);
 size_t node_next(const struct node *n, enum node_index_of which, const char *key, size_t *at);
 
 /* The order of their arrays; of VFs of one PF, which need not be named, that of their indexes. */
-int pci_compare(const void *a, const void *b);
-int netdev_compare(const void *a, const void *b);
-int module_compare(const void *a, const void *b);
 int vf_info_compare(const void *a, const void *b);
-int ibdev_compare(const void *a, const void *b);
 int user_compare(const void *a, const void *b);
 
 /* All NULL when there is none. Linear ones are for small arrays, the others search sorted ones. */

@@ -53,7 +53,6 @@ void plan_done(struct plan *p)
 	text_index_done(&p->by_identity);
 	free(p->nic_netdevs);
 	questions_done(&p->questions);
-	graph_done(&p->graph);
 	free(p->needs);
 	free(p->devices);
 	free(p->options);
@@ -183,15 +182,9 @@ static int compare_device(const void *key, const void *element)
 	return r ? r : (a->vf_index > b->vf_index) - (a->vf_index < b->vf_index);
 }
 
-static int compare_need(const void *pci, const void *need)
-{
-	return strcmp(pci, ((const struct need *)need)->pci);
-}
-
 const struct need *plan_need(const struct plan *p, const char *pci)
 {
-	return p->n_needs > 0 ? bsearch(pci, p->needs, p->n_needs, sizeof(*p->needs), compare_need)
-			      : NULL;
+	return SEARCH(pci, p->needs, p->n_needs, compare_text);
 }
 
 void plan_describe_need(const struct need *k, char *ret, size_t size)
@@ -221,9 +214,7 @@ void plan_describe_aside(const struct plan *p, const struct device *d, char *ret
 
 const struct device *plan_device(const struct plan *p, const struct pci *pci)
 {
-	return p->n_devices > 0
-		       ? bsearch(pci, p->devices, p->n_devices, sizeof(*p->devices), compare_device)
-		       : NULL;
+	return SEARCH(pci, p->devices, p->n_devices, compare_device);
 }
 
 bool plan_changes_vfs(const struct plan *p, const char *pf)

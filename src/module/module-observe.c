@@ -140,12 +140,10 @@ static int read_loaded(const struct fs *fs, struct module *m)
 
 static struct module *find(const struct node *n, const char *name)
 {
-	struct module key;
+	char spelled[MODULE_LEN];
 
-	module_spell(key.name, name);
-	return n->n_modules > 0
-		       ? bsearch(&key, n->modules, n->n_modules, sizeof(key), module_compare)
-		       : NULL;
+	module_spell(spelled, name);
+	return SEARCH(spelled, n->modules, n->n_modules, compare_text);
 }
 
 /*
@@ -175,7 +173,7 @@ static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
 
 	if (ADD(n->modules, n->n_modules, module) < 0)
 		return -ENOMEM;
-	qsort(n->modules, n->n_modules, sizeof(*n->modules), module_compare);
+	SORT(n->modules, n->n_modules, compare_text);
 	return 0;
 }
 

@@ -257,7 +257,7 @@ int observe_nccl(const struct fs *fs, struct node *n)
 		r = add_addresses(n);
 	if (r >= 0)
 		r = observe_nodes(fs, n);
-	SORT(n->netdevs, n->n_netdevs, netdev_compare);
-	SORT(n->pcis, n->n_pcis, pci_compare);
+	SORT(n->netdevs, n->n_netdevs, compare_u32);
+	SORT(n->pcis, n->n_pcis, compare_text);
 	return r;
 }

@@ -8,19 +8,13 @@
 
 #define STATE_ERROR 1 /* DEVLINK_HEALTH_REPORTER_STATE_ERROR of include/net/devlink.h */
 
-static int compare_pci(const void *key, const void *element)
-{
-	return strcmp(key, ((const struct pci *)element)->address);
-}
-
 /* The function an answer is about, NULL: another bus, or one that is not looked at. */
 static struct pci *find_function(struct nlattr **tb, struct devlink_functions *f)
 {
 	if (!tb[DEVLINK_ATTR_BUS_NAME] || !tb[DEVLINK_ATTR_DEV_NAME] ||
-	    nla_strcmp(tb[DEVLINK_ATTR_BUS_NAME], "pci") != 0 || f->n_pcis == 0)
+	    nla_strcmp(tb[DEVLINK_ATTR_BUS_NAME], "pci") != 0)
 		return NULL;
-	return bsearch(nla_get_string(tb[DEVLINK_ATTR_DEV_NAME]), f->pcis, f->n_pcis,
-		       sizeof(*f->pcis), compare_pci);
+	return SEARCH(nla_get_string(tb[DEVLINK_ATTR_DEV_NAME]), f->pcis, f->n_pcis, compare_text);
 }
 
 /* @ret: as find_function() */

@@ -338,7 +338,7 @@ static int list(struct netlink *nl, const int32_t *id, const int32_t *own, struc
 	if (r < 0)
 		return r;
 
-	SORT(links.netdevs, links.n, netdev_compare);
+	SORT(links.netdevs, links.n, compare_u32);
 	SORT(links.ends, links.n_ends, compare_end);
 	*ret = TAKE(links.netdevs);
 	*ret_n = links.n;

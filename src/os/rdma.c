@@ -158,7 +158,7 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 			return r;
 	}
 
-	SORT(list.ibdevs, list.n, ibdev_compare);
+	SORT(list.ibdevs, list.n, compare_text);
 	*ret = TAKE(list.ibdevs);
 	*ret_n = list.n;
 	return 0;

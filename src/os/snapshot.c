@@ -44,14 +44,13 @@ static const struct field link_rows[] = {
 	      .n_words = _NETCONF_N, .known = offsetof(struct netdev, conf.known)),
 };
 
-static const struct fields link_fields =
-	FIELDS(link_rows, struct netdev, .compare = netdev_compare);
+static const struct fields link_fields = FIELDS(link_rows, struct netdev, .compare = compare_u32);
 
 static int compare_away(const void *a, const void *b)
 {
 	const struct netdev *x = a, *y = b;
 
-	return x->netns != y->netns ? compare_u32(&x->netns, &y->netns) : netdev_compare(a, b);
+	return x->netns != y->netns ? compare_u32(&x->netns, &y->netns) : compare_u32(a, b);
 }
 
 static const struct fields away_fields = FIELDS(link_rows, struct netdev, .compare = compare_away);
@@ -218,8 +217,7 @@ static const struct field ibdev_rows[] = {
 	NUMBER(struct ibdev, "active_mtu", active_mtu),
 };
 
-static const struct fields ibdev_fields =
-	FIELDS(ibdev_rows, struct ibdev, .compare = ibdev_compare);
+static const struct fields ibdev_fields = FIELDS(ibdev_rows, struct ibdev, .compare = compare_text);
 
 static const struct field vf_rows[] = {
 	FIELD(FIELD_NAME, struct vf_info, "pf", pf, .flags = FIELD_NEEDED),
@@ -326,7 +324,7 @@ static bool complete_module(void *item)
 }
 
 static const struct fields module_fields =
-	FIELDS(module_rows, struct module, .is_valid = complete_module, .compare = module_compare);
+	FIELDS(module_rows, struct module, .is_valid = complete_module, .compare = compare_text);
 
 /* --- all of them --- */
 

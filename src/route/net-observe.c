@@ -114,7 +114,7 @@ static int observe_sysfs_links(const struct fs *fs, struct node *n)
 	if (r < 0)
 		return r;
 
-	SORT(n->netdevs, n->n_netdevs, netdev_compare);
+	SORT(n->netdevs, n->n_netdevs, compare_u32);
 	return 0;
 }
 

@@ -664,12 +664,6 @@ static void show_ibdev(const struct func *f, struct node *n)
 	show_port(f, ib);
 }
 
-/* By the name or address that it begins with. */
-static int compare_text(const void *a, const void *b)
-{
-	return strcmp(a, b);
-}
-
 static void show_module(struct node *n, const char *name, bool is_loaded)
 {
 	struct module *m = GROW(n->modules, n->n_modules);
