@@ -310,7 +310,7 @@ static void indexes_find_what_a_search_through_all_finds(_unused_ void **state)
 
 	assert_int_equal(node_make_indexes(&with), 0);
 	for (size_t i = 0; i < _NODE_INDEX_N; i++)
-		assert_non_null(with.indexes[i].order);
+		assert_non_null(with.indexes[i].places);
 	for (size_t i = 0; i < ELEMENTSOF(names); i++) {
 		assert_ptr_equal(node_netdev_of(&with, names[i]), node_netdev_of(&node, names[i]));
 		assert_ptr_equal(node_ibdev_of(&with, names[i]), node_ibdev_of(&node, names[i]));
@@ -331,7 +331,7 @@ static void indexes_find_what_a_search_through_all_finds(_unused_ void **state)
 	assert_ptr_equal(node_netdev_named(&with, netdevs[0].name), &netdevs[0]);
 	assert_null(node_netdev_named(&with, netdevs[ELEMENTSOF(netdevs) - 1].name));
 	for (size_t i = 0; i < _NODE_INDEX_N; i++)
-		free(with.indexes[i].order);
+		text_index_done(&with.indexes[i]);
 }
 
 static void a_function_finds_its_device_in_the_plan(_unused_ void **state)

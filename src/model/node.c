@@ -88,7 +88,7 @@ void node_done(struct node *n)
 	free(n->output_records);
 	free(n->memlocks);
 	for (size_t i = 0; i < _NODE_INDEX_N; i++)
-		free(n->indexes[i].order);
+		text_index_done(&n->indexes[i]);
 	*n = (struct node){};
 }
 
@@ -501,49 +501,14 @@ static size_t count_of(const struct node *n, enum node_index_of which)
 	}
 }
 
-struct sorting {
-	const struct node *node;
-	enum node_index_of which;
-};
-
-static uint32_t hash_key(const char *key)
-{
-	const uint64_t h = hash_text(key);
-
-	return (uint32_t)(h ^ h >> 32);
-}
-
-/* Equal keys side by side, in the order of their array. */
-static int compare_order(const void *a, const void *b, void *userdata)
-{
-	const struct sorting *s = userdata;
-	const struct node_place *x = a, *y = b;
-	int r = compare_u32(&x->hash, &y->hash);
-
-	if (r == 0)
-		r = strcmp(key_of(s->node, s->which, x->i), key_of(s->node, s->which, y->i));
-	return r ? r : compare_u32(&x->i, &y->i);
-}
-
 static int make_index(struct node *n, enum node_index_of which)
 {
-	struct sorting sorting = { n, which };
-	const size_t count = count_of(n, which);
-	struct node_place *order;
+	int r = 0;
 
-	free(n->indexes[which].order);
-	n->indexes[which] = (struct node_index){};
-	if (count == 0)
-		return 0;
-
-	order = calloc(count, sizeof(*order));
-	if (!order)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		order[i] = (struct node_place){ hash_key(key_of(n, which, i)), (uint32_t)i };
-	qsort_r(order, count, sizeof(*order), compare_order, &sorting);
-	n->indexes[which] = (struct node_index){ order, count };
-	return 0;
+	text_index_done(&n->indexes[which]);
+	for (size_t i = 0; i < count_of(n, which) && r >= 0; i++)
+		r = text_index_add(&n->indexes[which], key_of(n, which, i));
+	return r;
 }
 
 int node_make_indexes(struct node *n)
@@ -555,47 +520,19 @@ int node_make_indexes(struct node *n)
 	return r;
 }
 
-static const struct node_place *order_of(const struct node *n, enum node_index_of which)
-{
-	return n->indexes[which].n == count_of(n, which) ? n->indexes[which].order : NULL;
-}
-
-static size_t lower_bound(const struct node_place *order, size_t n, uint32_t hash)
-{
-	size_t from = 0, to = n;
-
-	while (from < to) {
-		const size_t middle = from + (to - from) / 2;
-
-		if (order[middle].hash < hash)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
-}
-
 size_t node_next(const struct node *n, enum node_index_of which, const char *key, size_t *at)
 {
-	const struct node_place *order = order_of(n, which);
-	const uint32_t hash = order ? hash_key(key) : 0;
-	const size_t count = count_of(n, which);
-
-	*at = *at != SIZE_MAX ? *at + 1 : order ? lower_bound(order, count, hash) : 0;
-	for (; *at < count && (!order || order[*at].hash == hash); ++*at) {
-		const size_t i = order ? order[*at].i : *at;
-
-		if (streq(key_of(n, which, i), key))
-			return i;
-	}
-	return SIZE_MAX;
+	do
+		*at = text_index_next(&n->indexes[which], count_of(n, which), key, *at);
+	while (*at != SIZE_MAX && !streq(key_of(n, which, *at), key));
+	return *at;
 }
 
 const struct pci *node_pci(const struct node *n, const char *address)
 {
 	size_t at = SIZE_MAX, i;
 
-	if (!order_of(n, NODE_INDEX_PCI))
+	if (n->indexes[NODE_INDEX_PCI].n != n->n_pcis)
 		return SEARCH(address, n->pcis, n->n_pcis, compare_text);
 	i = node_next(n, NODE_INDEX_PCI, address, &at);
 	return i == SIZE_MAX ? NULL : &n->pcis[i];
@@ -699,12 +636,10 @@ const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_
 	if (is_empty(physfn))
 		return NULL;
 
-	/* All of them, in their order, are the usual case. */
+	/* All of them, side by side, are the usual case. */
 	i = node_next(n, NODE_INDEX_VF, physfn, &at);
-	if (i != SIZE_MAX && at + vf_index < count_of(n, NODE_INDEX_VF)) {
-		const struct node_place *order = order_of(n, NODE_INDEX_VF);
-		const size_t guess = at + vf_index;
-		const struct pci *vf = &n->pcis[order ? order[guess].i : guess];
+	if (i != SIZE_MAX && i + vf_index < n->n_pcis) {
+		const struct pci *vf = &n->pcis[i + vf_index];
 
 		if (vf->vf_index == vf_index && streq(vf->physfn, physfn))
 			return vf;

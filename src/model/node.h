@@ -410,13 +410,6 @@ enum node_index_of {
 	_NODE_INDEX_N,
 };
 
-struct node_index {
-	struct node_place {
-		uint32_t hash, i; /* of the key; where its element is in the array */
-	} *order; /* owned, by hash; NULL: there is none, and each element is looked at */
-	size_t n; /* another number than the array has is an index of before, and not used */
-};
-
 struct node {
 	char kernel[128]; /* release, as uname -r */
 	char boot_id[40];
@@ -521,7 +514,7 @@ struct node {
 	struct log_line log_lines[LOG_LINES_MAX];
 	size_t n_log_lines;
 
-	struct node_index indexes[_NODE_INDEX_N];
+	struct text_index indexes[_NODE_INDEX_N];
 };
 
 void module_done(struct module *m);
@@ -533,7 +526,8 @@ void node_done(struct node *n);
  * names, addresses and links they are made of do not change afterwards. Return: 0 or -ENOMEM.
  */
 int node_make_indexes(struct node *n);
-/* The next element with this key, SIZE_MAX after the last one; @at is SIZE_MAX before the first. */
+/* The next element with this key behind *@at, which becomes it: SIZE_MAX before the first, and
+ * after the last. */
 size_t node_next(const struct node *n, enum node_index_of which, const char *key, size_t *at);
 
 /* The order of their arrays; of VFs of one PF, which need not be named, that of their indexes. */
