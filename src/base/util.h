@@ -228,14 +228,18 @@ static inline bool is_empty(const char *s)
 	return !s || !*s;
 }
 
-/* FNV-1a, 64 bits: it has to differ, not to be safe. */
+#define HASH_START UINT64_C(0xcbf29ce484222325) /* of no bytes */
+/* FNV-1a, 64 bits: it has to differ, not to be safe. @h: that of the bytes before. */
+static inline uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+	return h;
+}
+
 static inline uint64_t hash_text(const char *text)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return h;
+	return hash_bytes(HASH_START, text, strlen(text));
 }
 
 /* Copies what fits, always ends in NUL: true when nothing was cut. */

@@ -661,17 +661,10 @@ static int add_signs(struct search *s)
 	return r < 0 ? r : found;
 }
 
-static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		h = (h ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3u;
-	return h;
-}
-
 /* A hash that changes with addresses, routes and the netdevs of PFs. */
 static uint64_t hash_net(const struct node *n)
 {
-	uint64_t h = 0xcbf29ce484222325u;
+	uint64_t h = HASH_START;
 
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		h = hash_bytes(h, &n->addresses[i].ifindex, sizeof(n->addresses[i].ifindex));

@@ -66,17 +66,9 @@ static const char *text_of(const struct plan *p, const struct action *a)
 	return text ? text : "";
 }
 
-/* FNV-1a, of 63 bits: JSON's numbers have a sign. */
-static uint64_t add_hash(uint64_t hash, const void *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(1099511628211);
-	return hash & INT64_MAX;
-}
-
 static uint64_t add_text(uint64_t hash, const char *s)
 {
-	return add_hash(hash, s, strlen(s));
+	return hash_bytes(hash, s, strlen(s));
 }
 
 /* Adds the parts of a route that neither its subject nor its ifindex has. */
@@ -84,25 +76,24 @@ static uint64_t add_route(uint64_t hash, const struct route *t)
 {
 	const uint32_t numbers[] = { t->metric, t->protocol, t->scope, t->type };
 
-	hash = add_hash(hash, numbers, sizeof(numbers));
-	hash = add_hash(hash, t->gateway, sizeof(t->gateway));
-	return add_hash(hash, t->src, sizeof(t->src));
+	hash = hash_bytes(hash, numbers, sizeof(numbers));
+	hash = hash_bytes(hash, t->gateway, sizeof(t->gateway));
+	return hash_bytes(hash, t->src, sizeof(t->src));
 }
 
 static uint64_t value_of(const struct plan *p, const struct action *a)
 {
+	uint64_t hash = HASH_START;
 	char to[SHOWN_LEN];
-
-	uint64_t hash = UINT64_C(14695981039346656037);
 
 	if (key_verb(a) == VERB_SET_NUM_VFS)
 		return 0;
 	hash = add_text(add_text(hash, action_to(a, to)), text_of(p, a));
 	if (a->verb == VERB_SET_ROUTE || a->verb == VERB_REMOVE_ROUTE)
-		return add_route(hash, &a->route.route);
+		hash = add_route(hash, &a->route.route);
 	if (a->verb == VERB_ADD_RULE || a->verb == VERB_REMOVE_RULE)
-		return add_hash(hash, &a->rule.preference, sizeof(a->rule.preference));
-	return hash;
+		hash = hash_bytes(hash, &a->rule.preference, sizeof(a->rule.preference));
+	return hash & INT64_MAX; /* JSON's numbers have a sign */
 }
 
 static bool is_of(const struct attempt *e, const struct action *a, enum verb verb)

@@ -23,22 +23,14 @@ bool identity_seed(const struct node *n, const struct pci *pf, char ret[static M
 	return false;
 }
 
-static uint64_t add_bytes(uint64_t h, const void *bytes, size_t n) /* FNV-1a */
-{
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 /* The last step spreads the difference of one bit over all, which FNV does not (MurmurHash3). */
 static uint64_t hash(const char *kind, const char *seed, uint32_t index, uint32_t try)
 {
 	char text[160];
 	uint64_t h;
-	int n;
 
-	n = snprintf(text, sizeof(text), "%s %s %" PRIu32 " %" PRIu32, kind, seed, index, try);
-	h = add_bytes(UINT64_C(0xcbf29ce484222325), text, (size_t)n);
+	snprintf(text, sizeof(text), "%s %s %" PRIu32 " %" PRIu32, kind, seed, index, try);
+	h = hash_text(text);
 	h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
 	h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
 	return h ^ h >> 33;
