@@ -212,6 +212,22 @@ static inline int compare_text(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
+/* The number of the first element that begins with @key or a larger number, in a sorted array. */
+static inline size_t lower_bound_u32(const void *array, size_t n, size_t size, uint32_t key)
+{
+	size_t from = 0;
+
+	while (from < n) {
+		const size_t middle = from + (n - from) / 2;
+
+		if (compare_u32((const char *)array + middle * size, &key) < 0)
+			from = middle + 1;
+		else
+			n = middle;
+	}
+	return from;
+}
+
 static inline bool is_prefix(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

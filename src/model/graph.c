@@ -57,25 +57,9 @@ static void sort_pairs(struct graph_pairs *p)
 	p->n = kept;
 }
 
-/* The number of the first pair of @of, or of the first one that sorts behind it. */
-static size_t first_pair(const struct graph_pairs *p, uint32_t of)
-{
-	size_t from = 0, to = p->n;
-
-	while (from < to) {
-		const size_t middle = from + (to - from) / 2;
-
-		if (p->items[middle].of < of)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
-}
-
 static const struct graph_pair *next_pair(const struct graph_pairs *p, uint32_t of, size_t *i)
 {
-	const size_t at = first_pair(p, of) + *i;
+	const size_t at = lower_bound_u32(p->items, p->n, sizeof(*p->items), of) + *i;
 
 	++*i;
 	return at < p->n && p->items[at].of == of ? &p->items[at] : NULL;

@@ -285,18 +285,10 @@ void node_sort_addresses(struct address *a, size_t n)
 
 size_t node_first_address(const struct node *n, uint32_t ifindex)
 {
-	size_t from = 0, to = n->n_addresses;
+	const struct address *a = n->addresses;
+	const size_t i = lower_bound_u32(a, n->n_addresses, sizeof(*a), ifindex);
 
-	while (from < to) {
-		const size_t middle = from + (to - from) / 2;
-
-		if (n->addresses[middle].ifindex < ifindex)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < n->n_addresses && n->addresses[from].ifindex == ifindex ? from
-									      : n->n_addresses;
+	return i < n->n_addresses && a[i].ifindex == ifindex ? i : n->n_addresses;
 }
 
 bool node_has_host_address(const struct node *n, const struct memory *m, uint32_t ifindex)
