@@ -21,7 +21,7 @@
 static int keep(const struct work *w, const struct metadata *m)
 {
 	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, LANES_LOCK_USEC);
-	_cleanup_(metadata_answers_done) struct metadata_answers l = {};
+	_cleanup_(freep) struct metadata_answers l = {};
 	const struct fs *fs = &w->os->fs;
 	struct metadata_answer *a = NULL;
 	int r;

@@ -229,11 +229,6 @@ static const struct field outputs_rows[] = {
 };
 const struct fields output_records_fields = FIELDS(outputs_rows, struct output_records);
 
-void output_records_done(struct output_records *l)
-{
-	free(l->entries);
-}
-
 static const struct field autoprobe_rows[] = {
 	FIELD(FIELD_NAME, struct autoprobe_entry, "boot_id", boot_id, .flags = FIELD_NEEDED),
 	FIELD(FIELD_FILE_NAME, struct autoprobe_entry, "pci", pci, .flags = FIELD_NEEDED),
@@ -245,11 +240,6 @@ static const struct field autoprobes_rows[] = {
 	     .flags = FIELD_FORGET | FIELD_SPARSE),
 };
 const struct fields autoprobes_fields = FIELDS(autoprobes_rows, struct autoprobes);
-
-void autoprobes_done(struct autoprobes *l)
-{
-	free(l->entries);
-}
 
 static const struct field answer_rows[] = {
 	FIELD(FIELD_NAME, struct metadata_answer, "mac", mac, .flags = FIELD_NEEDED),
@@ -273,11 +263,6 @@ static const struct field answers_rows[] = {
 	     .flags = FIELD_FORGET | FIELD_SPARSE),
 };
 const struct fields metadata_answers_fields = FIELDS(answers_rows, struct metadata_answers);
-
-void metadata_answers_done(struct metadata_answers *l)
-{
-	free(l->entries);
-}
 
 static const struct field plugin_rows[] = {
 	FIELD(FIELD_NAME, struct plugin_record, "plugin_file", text,

@@ -46,7 +46,6 @@ struct output_records {
 	size_t n_entries;
 };
 extern const struct fields output_records_fields;
-void output_records_done(struct output_records *l);
 
 /*
  * "autoprobe", as the outputs: the PFs that have sriov_drivers_autoprobe off because of us. The
@@ -61,7 +60,6 @@ struct autoprobes {
 	size_t n_entries;
 };
 extern const struct fields autoprobes_fields;
-void autoprobes_done(struct autoprobes *l);
 
 /* "metadata", of this boot: what the cloud's service answered, as metadata_format() has it. */
 struct metadata_answer {
@@ -72,7 +70,6 @@ struct metadata_answers {
 	size_t n_entries;
 };
 extern const struct fields metadata_answers_fields;
-void metadata_answers_done(struct metadata_answers *l);
 
 /* "plugin_file", of this boot, one that is not in our own folder: "HASH PATH"; "": none. */
 struct plugin_record {

@@ -28,7 +28,7 @@ static int look_again(const struct fs *fs, enum output o, const char *path)
 static int change_record(const struct fs *fs, enum memory_lifetime lifetime,
 			 const struct output_record *record, bool is_there)
 {
-	_cleanup_(output_records_done) struct output_records l = {};
+	_cleanup_(freep) struct output_records l = {};
 	size_t i;
 	int r;
 

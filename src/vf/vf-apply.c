@@ -128,7 +128,7 @@ int apply_set_num_vfs(struct work *w, const struct action *a)
 static int change_record(const struct fs *fs, enum memory_lifetime lifetime, const char *boot_id,
 			 const char *address, bool is_off)
 {
-	_cleanup_(autoprobes_done) struct autoprobes l = {};
+	_cleanup_(freep) struct autoprobes l = {};
 	struct autoprobe_entry *e;
 	size_t n;
 	int r;
@@ -144,12 +144,9 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime, con
 	if (!is_off)
 		return l.n_entries == n ? 0 : memory_write(fs, lifetime, &autoprobes_fields, &l);
 
-	e = reallocarray(l.entries, l.n_entries + 1, sizeof(*e));
+	e = APPEND(l.entries, l.n_entries); /* finds at least the room that it expects */
 	if (!e)
 		return -ENOMEM;
-	l.entries = e;
-	e += l.n_entries++;
-	*e = (struct autoprobe_entry){};
 	COPY(e->boot_id, boot_id);
 	COPY(e->pci, address);
 	return memory_write(fs, lifetime, &autoprobes_fields, &l);

@@ -18,7 +18,7 @@
 
 static int recall_autoprobe(const struct fs *fs, enum memory_lifetime lifetime, struct node *n)
 {
-	_cleanup_(autoprobes_done) struct autoprobes l = {};
+	_cleanup_(freep) struct autoprobes l = {};
 	int r;
 
 	r = memory_read(fs, lifetime, &autoprobes_fields, &l);
