@@ -7,13 +7,6 @@
 #include "../os/sock.h"
 #include "process-observe.h"
 
-/* A process chooses its own name. */
-static void read_command(const struct fs *fs, uint32_t pid, char *ret, size_t size)
-{
-	fs_read(fs, FS_PATH("proc/%" PRIu32 "/comm", pid), ret, size);
-	make_printable(ret);
-}
-
 /* Adds a user, once for each process and kind of use. Return: 0 or -ENOMEM. */
 static int add_user(const struct fs *fs, const char *target, enum use use, uint32_t pid,
 		    const char *detail, struct node *n)
@@ -35,7 +28,8 @@ static int add_user(const struct fs *fs, const char *target, enum use use, uint3
 	u->pid = pid;
 	COPY(u->detail, detail);
 	if (pid > 0) {
-		read_command(fs, pid, u->command, sizeof(u->command));
+		fs_read(fs, FS_PATH("proc/%" PRIu32 "/comm", pid), u->command, sizeof(u->command));
+		make_printable(u->command); /* a process chooses its own name */
 		process_container(fs, pid, u->container, sizeof(u->container));
 	}
 	return 0;
@@ -77,26 +71,15 @@ int users_add_modules(const struct fs *fs, struct node *n)
 	return 0;
 }
 
-/* The RDMA driver that comes with a PCI driver of another name. */
-static const struct {
-	const char *driver, *rdma;
-} providers[] = {
-	{ "bnxt_en", "bnxt_re" },   { "cxgb4", "iw_cxgb4" },    { "hns3", "hns_roce_hw_v2" },
-	{ "i40e", "irdma" },        { "ice", "irdma" },         { "mana", "mana_ib" },
-	{ "mlx4_core", "mlx4_ib" }, { "mlx5_core", "mlx5_ib" }, { "qede", "qedr" },
-};
-
 /* Does this part of the kernel come and go with the device, and so never block a change? */
 static bool is_of_device(const struct node *n, const struct ibdev *ib, const char *kernel)
 {
 	const struct pci *pci = node_pci(n, ib->pci);
+	const struct rdma_part *part = pci ? rdma_part_of(pci->driver) : NULL;
 
 	if (streq(kernel, "ib_core") || streq(kernel, "rdma_rxe") || streq(kernel, "siw"))
 		return true;
-	if (pci && streq(pci->driver, kernel))
-		return true;
-	return pci && ANY(p, providers, ELEMENTSOF(providers),
-			  streq(p->driver, pci->driver) && streq(p->rdma, kernel));
+	return (pci && streq(pci->driver, kernel)) || (part && streq(part->module, kernel));
 }
 
 /* Each IPoIB netdev has a PD; more of them than netdevs means that some are elsewhere. */
