@@ -231,10 +231,10 @@ static void a_port_without_a_visible_master_is_one(void **state _unused_)
 	struct scene s;
 
 	set_scene(&s);
-	assert_false(guard_is_port(&s.node, NULL));
-	assert_false(guard_is_port(&s.node, &s.netdevs[0]));
+	assert_false(node_is_port(&s.node, NULL));
+	assert_false(node_is_port(&s.node, &s.netdevs[0]));
 	s.netdevs[0].master = 99;
-	assert_true(guard_is_port(&s.node, &s.netdevs[0]));
+	assert_true(node_is_port(&s.node, &s.netdevs[0]));
 }
 
 int main(void)

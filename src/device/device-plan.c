@@ -126,7 +126,7 @@ static int add_device(const struct config *c, const struct node *n, const struct
 	if (!d)
 		return -ENOMEM;
 	d->pci = pci;
-	d->netdev = match_netdev_of(n, pci);
+	d->netdev = node_own_netdev(n, pci);
 	d->bond = node_bond_of(n, d->netdev);
 	d->ibdev = node_ibdev_of(n, pci->address);
 	d->config = dc;

@@ -5,25 +5,6 @@
 
 #include <fnmatch.h>
 
-const struct netdev *match_netdev_of(const struct node *n, const struct pci *pci)
-{
-	const struct netdev *nd = node_netdev_of(n, pci->address);
-	const struct ibdev *ib;
-
-	if (nd || !pci_is_erdma(pci))
-		return nd;
-
-	/* The RDMA function and the netdev are two PCI devices. */
-	ib = node_ibdev_of(n, pci->address);
-	return ib ? node_netdev_named(n, ib->netdev) : NULL;
-}
-
-static void driver_name(const struct pci *pci, char *ret, size_t size)
-{
-	/* An unbound function matches the driver that its modalias resolves to. */
-	copy(ret, size, pci->driver[0] ? pci->driver : pci->module);
-}
-
 /* Writes '_' for '-', except in ranges: "[a-z]". */
 static void spell_as_module(char *name)
 {
@@ -62,7 +43,7 @@ static bool is_word_match(const char *word, size_t len, const struct node *n,
 			  const struct memory *memory, const struct pci *pci, size_t *kind)
 {
 	static const char *const kinds[] = { "pci:", "id:", "driver:", "netdev:", "ibdev:" };
-	const struct netdev *nd = match_netdev_of(n, pci);
+	const struct netdev *nd = node_own_netdev(n, pci);
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
 	const struct device_memory *m = memory_device(memory, pci->address);
 	char values[ELEMENTSOF(kinds)][IBDEV_LEN] = {};
@@ -75,7 +56,8 @@ static bool is_word_match(const char *word, size_t len, const struct node *n,
 
 	COPY(values[0], pci->address);
 	snprintf(values[1], sizeof(values[1]), "%04x:%04x", pci->vendor, pci->device);
-	driver_name(pci, values[2], sizeof(values[2]));
+	/* An unbound function matches the driver that its modalias resolves to. */
+	COPY(values[2], pci->driver[0] ? pci->driver : pci->module);
 	COPY(values[3], nd && !is_name_of_other(n, memory, pci, nd->name) ? nd->name : "");
 	COPY(values[4], ib ? ib->name : "");
 

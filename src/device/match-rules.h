@@ -7,9 +7,6 @@
 
 #include "../model/plan.h"
 
-/* The netdev of a function, of eRDMA that of the PCI function beside it; NULL: none. */
-const struct netdev *match_netdev_of(const struct node *n, const struct pci *pci);
-
 /*
  * Does a word name this very function? Globs match what an administrator may not have thought of.
  */

@@ -26,13 +26,6 @@ static const enum verdict table[_GUARD_CHANGE_N][_DEVICE_USE_N] = {
 };
 /* clang-format on */
 
-bool guard_is_port(const struct node *n, const struct netdev *nd)
-{
-	const struct netdev *master = nd && nd->master ? node_netdev(n, nd->master) : NULL;
-
-	return nd && nd->master && !(master && streq(master->kind, "vrf"));
-}
-
 /* A node may have thousands of VFs: their users are looked up only where a setting asks. */
 static bool is_asked_of_vf(const struct config *c, const struct device *d)
 {
@@ -64,7 +57,7 @@ void guard_look(const struct config *c, const struct memory *memory, struct plan
 		struct device *d)
 {
 	d->use = use_of(c, memory, p, d);
-	d->is_port = guard_is_port(p->graph.n, d->netdev);
+	d->is_port = node_is_port(p->graph.n, d->netdev);
 }
 
 static bool resolve(const struct device *d, enum verdict answer)

@@ -30,7 +30,3 @@ enum reason guard_reason(const struct need *k);
 
 /* May it not now, but at the next boot, before anything uses it? */
 bool guard_may_at_boot(const struct device *d, enum guard_change what);
-
-/* Is it a port of a bond, team, bridge or datapath? A VRF is a routing table: its ports keep their
- * own MTU and state. */
-bool guard_is_port(const struct node *n, const struct netdev *nd);

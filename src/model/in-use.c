@@ -27,8 +27,7 @@ struct finder {
 	size_t n_users;
 };
 
-__attribute__((format(printf, 3, 4))) static void add(struct finder *s, enum use use,
-						      const char *format, ...)
+_printf_(3, 4) static void add(struct finder *s, enum use use, const char *format, ...)
 {
 	struct user *u = &s->users[s->n_users];
 	va_list arguments;
@@ -76,16 +75,6 @@ bool in_use_is_foreign(const struct pci *vf, char *ret, size_t size)
 static bool can_ibdevs_leave(const struct node *n)
 {
 	return n->netns_mode != NETNS_MODE_SHARED;
-}
-
-/* Its netdev, if it is seen here. */
-static const struct netdev *netdev_of(const struct node *n, const struct pci *pci,
-				      const struct ibdev *ib)
-{
-	const struct netdev *nd = node_netdev_of(n, pci->address);
-
-	/* eRDMA: the netdev is of another function, and its ibdev alone knows which. */
-	return !nd && ib && pci_is_erdma(pci) ? node_netdev_named(n, ib->netdev) : nd;
 }
 
 /* Has a bound function no netdev here, though it must have one somewhere? */
@@ -404,19 +393,11 @@ static void add_host_use(struct finder *s)
 
 /* --- what is stacked on it --- */
 
-/* The port of a VRF has another routing table, and is used as any netdev is. */
-static bool is_port(const struct node *n, const struct netdev *nd)
-{
-	const struct netdev *master = node_netdev(n, nd->master);
-
-	return nd->master && !(master && streq(master->kind, "vrf"));
-}
-
 static void add_port(struct finder *s, const struct netdev *nd)
 {
 	const struct netdev *master = node_netdev(s->n, nd->master);
 
-	if (is_port(s->n, nd))
+	if (node_is_port(s->n, nd))
 		add(s, USE_MASTER, "%s belongs to %s, a bridge, bond or team", nd->name,
 		    master ? master->name : "one that is not seen");
 }
@@ -433,7 +414,7 @@ static void add_upper(struct finder *s, const struct netdev *nd)
 
 	if (streq(nd->kind, "vrf"))
 		return;
-	if (is_port(s->n, nd) || is_tap(nd) ||
+	if (node_is_port(s->n, nd) || is_tap(nd) ||
 	    is_used_by_host(s->g, s->memory, nd, false, text, sizeof(text)))
 		add(s, USE_UPPER, "%s carries %s", s->nd ? s->nd->name : s->f->address, nd->name);
 }
@@ -551,7 +532,7 @@ size_t in_use_find(const struct graph *g, const struct memory *memory, const str
 		add(&s, foreign, "%s", detail);
 		return s.n_users;
 	}
-	s.nd = netdev_of(s.n, f, s.ib);
+	s.nd = node_own_netdev(s.n, f);
 	if (s.ib)
 		add_contexts(&s);
 	if (!add_stacked(&s))

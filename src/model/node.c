@@ -415,6 +415,13 @@ const struct netdev *node_bond_of(const struct node *n, const struct netdev *nd)
 	return master && netdev_is_lag_master(master) ? master : NULL;
 }
 
+bool node_is_port(const struct node *n, const struct netdev *nd)
+{
+	const struct netdev *master = nd ? node_netdev(n, nd->master) : NULL;
+
+	return nd && nd->master && !(master && streq(master->kind, "vrf"));
+}
+
 static bool has_port(const struct node *n, uint32_t ifindex)
 {
 	return ANY(netdev, n->netdevs, n->n_netdevs, netdev->master == ifindex);
@@ -561,6 +568,14 @@ const struct netdev *node_netdev_named(const struct node *n, const char *name)
 
 	i = node_next(n, NODE_INDEX_NETDEV_NAME, name, &at);
 	return i == SIZE_MAX ? NULL : &n->netdevs[i];
+}
+
+const struct netdev *node_own_netdev(const struct node *n, const struct pci *pci)
+{
+	const struct netdev *nd = node_netdev_of(n, pci->address);
+	const struct ibdev *ib = nd || !pci_is_erdma(pci) ? NULL : node_ibdev_of(n, pci->address);
+
+	return ib ? node_netdev_named(n, ib->netdev) : nd;
 }
 
 bool netdev_is_called(const struct netdev *nd, const char *glob)

@@ -557,6 +557,9 @@ bool node_has_host_address(const struct node *n, const struct memory *m, uint32_
 bool netdev_is_lag_master(const struct netdev *nd);
 /* The bond or team that a netdev is a port of, or NULL; @nd may be NULL. */
 const struct netdev *node_bond_of(const struct node *n, const struct netdev *nd);
+/* Is it a port of a bond, team, bridge or datapath? A VRF is a routing table: its ports keep their
+ * own MTU and state. @nd may be NULL. */
+bool node_is_port(const struct node *n, const struct netdev *nd);
 /* A bond or team, or with @or_bridge a bridge, that has no port yet and may get any; or NULL. */
 const struct netdev *node_portless(const struct node *n, bool or_bridge);
 
@@ -566,6 +569,8 @@ const struct netdev *node_portless(const struct node *n, bool or_bridge);
  * it. Names: __devlink_port_phys_port_name_get() in net/devlink/port.c.
  */
 const struct netdev *node_netdev_of(const struct node *n, const char *pci);
+/* The same, of eRDMA that of the function beside it, which its RDMA device names. */
+const struct netdev *node_own_netdev(const struct node *n, const struct pci *pci);
 const struct netdev *node_netdev_named(const struct node *n, const char *name);
 bool netdev_is_called(const struct netdev *nd, const char *glob); /* altnames are names too */
 const struct dcb *node_dcb(const struct node *n, uint32_t ifindex);

@@ -174,7 +174,7 @@ static int plan_link(const struct config *c, const struct node *n, struct plan *
 {
 	int r = 0;
 
-	if (guard_is_port(n, d->netdev))
+	if (node_is_port(n, d->netdev))
 		return hint_mtu(n, p, d);
 
 	/* Also of a PF whose VF is needed: igb_change_mtu() resets the port. */
@@ -214,7 +214,7 @@ int plan_link_late_pf(const struct config *c _unused_, const struct node *n,
 
 		/* While its VFs are made it stays down: the next plan brings it up. */
 		if (!d->is_vf && is_ours(p, d) && !plan_carries_node(d) &&
-		    !guard_is_port(n, d->netdev) && is_up_after_vfs(n, d) &&
+		    !node_is_port(n, d->netdev) && is_up_after_vfs(n, d) &&
 		    !plan_is_making_vfs(p, d->pci->address))
 			r = want_all_up(n, p, d);
 	}
