@@ -271,40 +271,13 @@ uint32_t action_unsupported_setting(const struct action *a)
 	return a->is_done && a->result == -EOPNOTSUPP ? verb_vf_setting(a->verb) : 0;
 }
 
-/* The reason for the errno of loading a module: finit_module(2), kernel/module/main.c. */
-static enum reason load_failure(const struct action *a)
-{
-	static const struct {
-		int error;
-		enum reason reason;
-	} failures[] = {
-		{ ENOEXEC, REASON_MODULE_VERMAGIC },
-		{ ENOENT, REASON_MODULE_SYMBOL }, /* the file is there, or it is ENOPKG */
-		{ ENOPKG, REASON_MODULE_MISSING },
-		{ ESTALE, REASON_MODULE_REBUILT }, /* of driver/ */
-		{ EKEYREJECTED, REASON_MODULE_SIGNATURE },
-		{ ENOKEY, REASON_MODULE_SIGNATURE },
-		{ EBADMSG, REASON_MODULE_SIGNATURE },
-		{ EPERM, REASON_MODULE_FORBIDDEN },
-		{ EINVAL, REASON_MODULE_PARAMETER },
-		{ ENODEV, REASON_MODULE_NO_DEVICE },
-		{ EADDRINUSE, REASON_MODULE_PORT_TAKEN },
-		{ EPROTO, REASON_PARAMETER_MISMATCH }, /* what was read back differs */
-	};
-
-	if (action_is_best_effort(a))
-		return REASON_PEERMEM_FAILED;
-	if (a->result == -EBUSY && a->verb == VERB_RELOAD_MODULE)
-		return REASON_DRIVER_IN_USE;
-	for (size_t i = 0; i < ELEMENTSOF(failures); i++)
-		if (-a->result == failures[i].error)
-			return failures[i].reason;
-	return REASON_ACTION_FAILED;
-}
-
-/* Reasons for the kernel's errno: sriov_numvfs_store() and sriov_enable() in drivers/pci/iov.c. */
+/*
+ * Reasons for an errno: the kernel's own for VFs in sriov_numvfs_store() and sriov_enable() in
+ * drivers/pci/iov.c, for modules in finit_module(2) and kernel/module/main.c.
+ */
 static const struct {
-	enum verb verb;
+	enum verb
+		verb; /* LOAD_MODULE: or RELOAD_MODULE; _VERB_N: any that is of a file for others */
 	int error;
 	enum reason reason;
 } failures[] = {
@@ -322,28 +295,32 @@ static const struct {
 	{ VERB_ASK_METADATA, EBADMSG, REASON_METADATA_REFUSED },
 	{ VERB_WRITE_OUTPUT, ENOENT, REASON_OUTPUT_NO_FOLDER },
 	{ VERB_WRITE_OUTPUT, EEXIST, REASON_OUTPUT_FOREIGN }, /* it came in between */
+	{ VERB_RELOAD_MODULE, EBUSY, REASON_DRIVER_IN_USE },
+	{ VERB_LOAD_MODULE, ENOEXEC, REASON_MODULE_VERMAGIC },
+	{ VERB_LOAD_MODULE, ENOENT, REASON_MODULE_SYMBOL }, /* the file is there, or it is ENOPKG */
+	{ VERB_LOAD_MODULE, ENOPKG, REASON_MODULE_MISSING },
+	{ VERB_LOAD_MODULE, ESTALE, REASON_MODULE_REBUILT }, /* of driver/ */
+	{ VERB_LOAD_MODULE, EKEYREJECTED, REASON_MODULE_SIGNATURE },
+	{ VERB_LOAD_MODULE, ENOKEY, REASON_MODULE_SIGNATURE },
+	{ VERB_LOAD_MODULE, EBADMSG, REASON_MODULE_SIGNATURE },
+	{ VERB_LOAD_MODULE, EPERM, REASON_MODULE_FORBIDDEN },
+	{ VERB_LOAD_MODULE, EINVAL, REASON_MODULE_PARAMETER },
+	{ VERB_LOAD_MODULE, ENODEV, REASON_MODULE_NO_DEVICE },
+	{ VERB_LOAD_MODULE, EADDRINUSE, REASON_MODULE_PORT_TAKEN },
+	{ VERB_LOAD_MODULE, EPROTO, REASON_PARAMETER_MISMATCH }, /* what was read back differs */
+	{ _VERB_N, EROFS, REASON_OUTPUT_READ_ONLY },
+	{ _VERB_N, EACCES, REASON_OUTPUT_READ_ONLY },
+	{ _VERB_N, EPERM, REASON_OUTPUT_READ_ONLY }, /* chattr +i */
+	{ _VERB_N, ENOSPC, REASON_OUTPUT_FULL },
+	{ _VERB_N, EDQUOT, REASON_OUTPUT_FULL },
+	{ _VERB_N, ELOOP, REASON_OUTPUT_LINK },
+	{ _VERB_N, ESTALE, REASON_CONFIG_CHANGED }, /* of the helper */
 };
 
-/* The reason for the errno of writing or removing a file for others. */
-static enum reason file_failure(const struct action *a)
+static bool is_row_of(enum verb row, enum verb v)
 {
-	static const struct {
-		int error;
-		enum reason reason;
-	} causes[] = {
-		{ EROFS, REASON_OUTPUT_READ_ONLY },
-		{ EACCES, REASON_OUTPUT_READ_ONLY },
-		{ EPERM, REASON_OUTPUT_READ_ONLY }, /* chattr +i */
-		{ ENOSPC, REASON_OUTPUT_FULL },
-		{ EDQUOT, REASON_OUTPUT_FULL },
-		{ ELOOP, REASON_OUTPUT_LINK },
-		{ ESTALE, REASON_CONFIG_CHANGED }, /* of the helper */
-	};
-
-	for (size_t i = 0; i < ELEMENTSOF(causes); i++)
-		if (-a->result == causes[i].error)
-			return causes[i].reason;
-	return REASON_ACTION_FAILED;
+	return row == v || (row == VERB_LOAD_MODULE && v == VERB_RELOAD_MODULE) ||
+	       (row == _VERB_N && verb_is_file_for_others(v));
 }
 
 static enum reason failure(const struct action *a)
@@ -352,12 +329,12 @@ static enum reason failure(const struct action *a)
 		return REASON_NONE;
 	if (a->result == -ETIMEDOUT)
 		return REASON_ACTION_TIMEOUT;
+	if (a->verb == VERB_LOAD_MODULE && action_is_best_effort(a))
+		return REASON_PEERMEM_FAILED;
 	for (size_t i = 0; i < ELEMENTSOF(failures); i++)
-		if (failures[i].verb == a->verb && failures[i].error == -a->result)
+		if (failures[i].error == -a->result && is_row_of(failures[i].verb, a->verb))
 			return failures[i].reason;
-	if (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE)
-		return load_failure(a);
-	return verb_is_file_for_others(a->verb) ? file_failure(a) : REASON_ACTION_FAILED;
+	return REASON_ACTION_FAILED;
 }
 
 enum reason action_failure(const struct action *a)
