@@ -16,14 +16,9 @@ static bool is_same_card(const char *a, const char *b)
 	return len > 0 && strncmp(a, b, len + 1) == 0;
 }
 
-/* Active-backup, XOR and 802.3ad: mlx5_handle_changeupper_event() in .../mlx5/core/lag/lag.c. A
- * mode that is not known may be one of them. */
-static bool is_lag_mode(int mode)
-{
-	return mode == BOND_MODE_UNKNOWN || mode == 1 || mode == 2 || mode == 4;
-}
-
-static const char *mode_name(int mode)
+/* The name of a mode of which a LAG is made, else NULL: mlx5_handle_changeupper_event() in
+ * .../mlx5/core/lag/lag.c. One that is not known may be one of them. */
+static const char *lag_mode(int mode)
 {
 	switch (mode) {
 	case 1:
@@ -33,7 +28,7 @@ static const char *mode_name(int mode)
 	case 4:
 		return "802.3ad";
 	default:
-		return "not known";
+		return mode == BOND_MODE_UNKNOWN ? "not known" : NULL;
 	}
 }
 
@@ -53,10 +48,10 @@ static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail
 	if (!nd || pf->physfn[0] || !quirk_has(pf, QUIRK_ROCE_LAG))
 		return false;
 	bond = node_bond_of(n, nd);
-	if (!bond || has_foreign_port(n, pf, bond) || !is_lag_mode(bond->bond_mode))
+	if (!bond || has_foreign_port(n, pf, bond) || !lag_mode(bond->bond_mode))
 		return false;
 	snprintf(detail, size, "%s is a port of %s, mode %s", nd->name, bond->name,
-		 mode_name(bond->bond_mode));
+		 lag_mode(bond->bond_mode));
 	return true;
 }
 
@@ -166,6 +161,12 @@ static bool is_stuck(const struct node *n, const struct memory *memory, const st
 	       (!stuck || !stuck->physfn[0] || streq(stuck->physfn, pf->address));
 }
 
+static enum reason as(enum reason reason, enum class class, enum class *ret_class)
+{
+	*ret_class = class;
+	return reason;
+}
+
 enum reason vf_obstacle(const struct plan *p, const struct memory *memory, const struct pci *pf,
 			uint32_t want, enum class *ret_class, char *detail, size_t size)
 {
@@ -173,52 +174,37 @@ enum reason vf_obstacle(const struct plan *p, const struct memory *memory, const
 
 	detail[0] = '\0';
 
-	if (vf_precheck_is_container(n, pf)) {
-		*ret_class = CLASS_WAITING;
-		return REASON_DRIVER_CONTAINER;
-	}
-	if (!pf->driver[0]) {
-		*ret_class = CLASS_WAITING;
-		return REASON_NO_DRIVER;
-	}
+	if (vf_precheck_is_container(n, pf))
+		return as(REASON_DRIVER_CONTAINER, CLASS_WAITING, ret_class);
+	if (!pf->driver[0])
+		return as(REASON_NO_DRIVER, CLASS_WAITING, ret_class);
 	if (!pf->unreadable[0] && (!pf->has_sriov || (pf->total_vfs == 0 && want > 0))) {
-		*ret_class = CLASS_IMPOSSIBLE;
 		say_wanted(want, detail, size);
 		copy(detail + strlen(detail), size - strlen(detail),
 		     pf->has_sriov ? ", sriov_totalvfs is 0" : ", there is no sriov_totalvfs");
-		return REASON_NO_SRIOV;
+		return as(REASON_NO_SRIOV, CLASS_IMPOSSIBLE, ret_class);
 	}
 	if (!pf->unreadable[0] && want > pf->total_vfs) {
-		*ret_class = CLASS_IMPOSSIBLE;
 		snprintf(detail, size, "%" PRIu32 " asked for, sriov_totalvfs is %" PRIu32, want,
 			 pf->total_vfs);
-		return REASON_TOO_MANY_VFS;
+		return as(REASON_TOO_MANY_VFS, CLASS_IMPOSSIBLE, ret_class);
 	}
 	if (want > 0 && lacks_rdma_vfs(n, pf)) {
-		*ret_class = CLASS_IMPOSSIBLE;
 		copy(detail, size, pf->driver);
-		return REASON_VF_WITHOUT_RDMA;
+		return as(REASON_VF_WITHOUT_RDMA, CLASS_IMPOSSIBLE, ret_class);
 	}
-	if (want > 0 && may_join_lag(p, memory, pf, detail, size)) {
-		*ret_class = CLASS_WAITING;
-		return REASON_PF_IN_LAG;
-	}
-	if (is_in_lag(n, pf, detail, size)) {
-		*ret_class = want > 0 ? CLASS_REFUSED : CLASS_NEEDS_REBOOT;
-		return REASON_PF_IN_LAG;
-	}
-	if (is_sick(n, pf, detail, size)) {
-		*ret_class = CLASS_WAITING;
-		return REASON_PF_SICK;
-	}
-	if (is_down(p, pf)) {
-		*ret_class = CLASS_WAITING;
-		return REASON_PF_DOWN;
-	}
+	if (want > 0 && may_join_lag(p, memory, pf, detail, size))
+		return as(REASON_PF_IN_LAG, CLASS_WAITING, ret_class);
+	if (is_in_lag(n, pf, detail, size))
+		return as(REASON_PF_IN_LAG, want > 0 ? CLASS_REFUSED : CLASS_NEEDS_REBOOT,
+			  ret_class);
+	if (is_sick(n, pf, detail, size))
+		return as(REASON_PF_SICK, CLASS_WAITING, ret_class);
+	if (is_down(p, pf))
+		return as(REASON_PF_DOWN, CLASS_WAITING, ret_class);
 	if (is_stuck(n, memory, pf)) {
-		*ret_class = CLASS_WAITING;
 		copy(detail, size, memory->stuck);
-		return REASON_PCI_STUCK;
+		return as(REASON_PCI_STUCK, CLASS_WAITING, ret_class);
 	}
 	return REASON_NONE;
 }
