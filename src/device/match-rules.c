@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "match-rules.h"
 
+#include "../model/given.h"
 #include "../step/steps.h"
 
 #include <fnmatch.h>
+
+#define WORD_LEN 256 /* a longer one matches nothing */
 
 /* Writes '_' for '-', except in ranges: "[a-z]". */
 static void spell_as_module(char *name)
@@ -39,20 +42,14 @@ static bool is_name_of_other(const struct node *n, const struct memory *memory,
 }
 
 /* Does one word of Match= ("driver:mlx5_core") fit? @kind is set to its kind. */
-static bool is_word_match(const char *word, size_t len, const struct node *n,
-			  const struct memory *memory, const struct pci *pci, size_t *kind)
+static bool is_word_match(const char *word, const struct node *n, const struct memory *memory,
+			  const struct pci *pci, size_t *kind)
 {
 	static const char *const kinds[] = { "pci:", "id:", "driver:", "netdev:", "ibdev:" };
 	const struct netdev *nd = node_own_netdev(n, pci);
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
 	const struct device_memory *m = memory_device(memory, pci->address);
 	char values[ELEMENTSOF(kinds)][IBDEV_LEN] = {};
-	char pattern[256];
-
-	if (len >= sizeof(pattern))
-		return false;
-	memcpy(pattern, word, len);
-	pattern[len] = '\0';
 
 	COPY(values[0], pci->address);
 	snprintf(values[1], sizeof(values[1]), "%04x:%04x", pci->vendor, pci->device);
@@ -62,9 +59,9 @@ static bool is_word_match(const char *word, size_t len, const struct node *n,
 	COPY(values[4], ib ? ib->name : "");
 
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
-		const char *glob = after(pattern, kinds[i]);
+		const char *glob = after(word, kinds[i]);
 
-		if (!glob)
+		if (!glob || strlen(word) + 1 == WORD_LEN) /* cut */
 			continue;
 		*kind = i;
 		if (streq(kinds[i], "netdev:") && m && m->matched[0] &&
@@ -87,36 +84,28 @@ bool plan_is_match(const char *match, const struct node *n, const struct memory 
 		   const struct pci *pci)
 {
 	unsigned named = 0, fits = 0;
+	char word[WORD_LEN];
+	size_t kind;
 
-	for (const char *word = match; word && *word;) {
-		size_t len = strcspn(word, " \t"), kind = 0;
-		bool fit;
+	while (match && given_next_word(&match, word, sizeof(word))) {
+		const bool fit = is_word_match(word, n, memory, pci, &kind);
 
-		if (len > 0) {
-			fit = is_word_match(word, len, n, memory, pci, &kind);
-			named |= 1u << kind;
-			fits |= fit ? 1u << kind : 0;
-		}
-		word += len;
-		word += strspn(word, " \t");
+		named |= 1u << kind;
+		fits |= fit ? 1u << kind : 0;
 	}
-
 	return named != 0 && fits == named;
 }
 
 bool match_is_named(const char *match, const struct node *n, const struct memory *memory,
 		    const struct pci *pci)
 {
-	for (const char *word = match; word && *word;) {
-		const size_t len = strcspn(word, " \t"), plain = strcspn(word, " \t*?[\\");
-		size_t kind;
+	char word[WORD_LEN];
+	size_t kind;
 
-		if ((is_prefix(word, "pci:") || is_prefix(word, "netdev:")) && plain == len &&
-		    is_word_match(word, len, n, memory, pci, &kind))
+	while (match && given_next_word(&match, word, sizeof(word)))
+		if ((is_prefix(word, "pci:") || is_prefix(word, "netdev:")) &&
+		    !strpbrk(word, "*?[\\") && is_word_match(word, n, memory, pci, &kind))
 			return true;
-		word += len;
-		word += strspn(word, " \t");
-	}
 	return false;
 }
 
