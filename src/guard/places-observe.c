@@ -101,10 +101,7 @@ static int record_hosts(const struct places *p)
 		last = h->line;
 	}
 	fputs("\n# other lines are left out\n", out.f);
-	if (stream_close(&out) < 0)
-		return -ENOMEM;
-	fs_record(p->fs, RECORD_FILE, "etc/hosts", out.text, out.size);
-	return 0;
+	return fs_record_stream(p->fs, "etc/hosts", &out);
 }
 
 /* As the kubelet makes it: without blanks, in lower case. */
@@ -251,10 +248,7 @@ static int read_resolv(struct places *p, const char *path, bool *ret_is_stub)
 		r = places_add(p, TO_NAME_SERVER, host, words);
 	}
 	fputs("# other lines are left out\n", out.f);
-	if (stream_close(&out) < 0)
-		return -ENOMEM;
-	fs_record(p->fs, RECORD_FILE, path, out.text, out.size);
-	return r;
+	return r < 0 ? r : fs_record_stream(p->fs, path, &out);
 }
 
 static int add_name_servers(struct places *p)

@@ -78,10 +78,7 @@ static int read_packets(struct signs *s)
 			return -ENOMEM;
 		fprintf(out.f, "0 0 0 0 %" PRIu32 "\n", ifindex);
 	}
-	if (stream_close(&out) < 0)
-		return -ENOMEM;
-	fs_record(s->fs, RECORD_FILE, PACKET, out.text, out.size);
-	return 0;
+	return fs_record_stream(s->fs, PACKET, &out);
 }
 
 /* The value of "KEY=VALUE" in a state file, "" without it. Return: 0 or -ENOMEM. */

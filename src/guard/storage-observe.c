@@ -430,10 +430,7 @@ static int record_mounts(const struct storage *s)
 	for (size_t i = 0; i < s->n_mounts; i++)
 		if (s->mounts[i].is_visited)
 			put_mount(out.f, &s->mounts[i]);
-	if (stream_close(&out) < 0)
-		return -ENOMEM;
-	fs_record(s->p->fs, RECORD_FILE, MOUNTS, out.text, out.size);
-	return 0;
+	return fs_record_stream(s->p->fs, MOUNTS, &out);
 }
 
 static int visit_folders(struct storage *s)

@@ -131,10 +131,7 @@ static int record(const struct fs *fs, const char *path, const struct yaml_items
 		if (is_kept(&items->items[i]))
 			put_item(out.f, &items->items[i], &line, &open);
 	fputs(!*open ? "# left out\n" : is_one(open) ? "\n" : "]\n", out.f);
-	if (stream_close(&out) < 0)
-		return -ENOMEM;
-	fs_record(fs, RECORD_FILE, path + 1, out.text, out.size);
-	return 0;
+	return fs_record_stream(fs, path + 1, &out);
 }
 
 /* A key without "+" replaces what was said before, of a list with its head. */

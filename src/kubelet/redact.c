@@ -299,9 +299,8 @@ int redact_unit(const struct fs *fs, const struct unit *u)
 		/* Behind all that has a line number. */
 		if (*u->slice && u->slice_page == i)
 			fprintf(c.f, "Slice=%s\n", u->slice);
-		if (stream_close(&out) < 0 || r < 0)
+		if (r < 0 || fs_record_stream(fs, u->pages[i].path + 1, &out) < 0)
 			return -ENOMEM;
-		fs_record(fs, RECORD_FILE, u->pages[i].path + 1, out.text, out.size);
 	}
 	return 0;
 }

@@ -75,10 +75,7 @@ static int record(const struct fs *fs, const char *path, const struct kubelet *k
 	fputs("# all but the servers is left out\nclusters:\n", out.f);
 	for (size_t i = 0; i < k->n_servers; i++)
 		fprintf(out.f, "- cluster: {server: 'https://[%s]'}\n", k->servers[i].host);
-	if (stream_close(&out) < 0)
-		return -ENOMEM;
-	fs_record(fs, RECORD_FILE, fs_bare(path), out.text, out.size);
-	return 0;
+	return fs_record_stream(fs, fs_bare(path), &out);
 }
 
 static int read_file(const struct fs *fs, const char *path, struct kubelet *k)

@@ -232,10 +232,7 @@ static int record_text(const struct fs *fs, const char *path, uint32_t line, con
 	for (; line > 1; line--)
 		fputc('\n', out.f);
 	fputs(text, out.f);
-	if (stream_close(&out) < 0)
-		return -ENOMEM;
-	fs_record(fs, RECORD_FILE, path, out.text, out.size);
-	return 0;
+	return fs_record_stream(fs, path, &out);
 }
 
 /* @line: where the file is refused, or 0. @tail: that and why, as people read it. */

@@ -240,10 +240,7 @@ static int record_copy(struct modprobe_copy *c, const struct fs *fs, const char 
 {
 	if (!c->out.f)
 		return 0;
-	if (stream_close(&c->out) < 0)
-		return -ENOMEM;
-	fs_record(fs, RECORD_FILE, path, c->out.text, c->out.size);
-	return 0;
+	return fs_record_stream(fs, path, &c->out);
 }
 
 static void copy_done(struct modprobe_copy *c)

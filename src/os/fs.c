@@ -546,6 +546,15 @@ void fs_record(const struct fs *fs, enum record_kind kind, const char *path, con
 	fs->on_read(fs->userdata, kind, *way ? way : ".", data, size);
 }
 
+int fs_record_stream(const struct fs *fs, const char *path, struct stream *out)
+{
+	int r = stream_close(out);
+
+	if (r >= 0)
+		fs_record(fs, RECORD_FILE, path, out->text, out->size);
+	return r;
+}
+
 /* Records a link, a folder, or with @with_files a file without its bytes. */
 static int record_entry(const struct fs *fs, const char *path, bool with_files)
 {

@@ -100,6 +100,8 @@ int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, 
 		size_t *ret_size);
 void fs_record(const struct fs *fs, enum record_kind kind, const char *path, const char *data,
 	       size_t size);
+/* Closes @out, and records its text as that of a file. Return: 0 or -ENOMEM. */
+int fs_record_stream(const struct fs *fs, const char *path, struct stream *out);
 
 /* The last component of a symbolic link's target: "igb" of ".../driver". -ENOENT: no such link. */
 int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size);
