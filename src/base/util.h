@@ -123,6 +123,19 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 		_i < (n) ? &(array)[_i] : NULL;                                                    \
 	})
 
+/* Keeps the elements for which @condition holds, in their order. The room stays, and APPEND() finds
+ * at least what it expects. */
+#define KEEP(it, array, n, condition)                                                              \
+	({                                                                                         \
+		size_t _kept = 0;                                                                  \
+		for (size_t _from = 0; _from < (n); _from++) {                                     \
+			__typeof__(&*(array)) it = &(array)[_from];                                \
+			if (condition)                                                             \
+				(array)[_kept++] = *it;                                            \
+		}                                                                                  \
+		(n) = _kept;                                                                       \
+	})
+
 /* The address that is none. */
 static inline bool is_zero(const uint8_t bytes[static 16])
 {

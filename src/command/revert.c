@@ -25,19 +25,17 @@ static int forget(const struct fs *fs)
 {
 	static const struct manifest_record none;
 	_cleanup_(ledger_done) struct ledger l = {};
-	size_t kept = 0;
+	size_t n_before;
 	int r;
 
 	/* A crash may have left the record without its static pod. */
 	r = memory_write(fs, MEMORY_NODE, &manifest_record_fields, &none);
 	if (r >= 0)
 		r = memory_read_all(fs, MEMORY_BOOT, &ledger_fields, &l);
-	for (size_t i = 0; i < l.n_entries && r >= 0; i++)
-		if (streq(l.entries[i].verb, verb_name(VERB_SET_NUM_VFS)))
-			l.entries[kept++] = l.entries[i];
-	if (r < 0 || kept == l.n_entries)
+	n_before = l.n_entries;
+	KEEP(e, l.entries, l.n_entries, streq(e->verb, verb_name(VERB_SET_NUM_VFS)));
+	if (r < 0 || l.n_entries == n_before)
 		return r;
-	l.n_entries = kept;
 	return memory_write(fs, MEMORY_BOOT, &ledger_fields, &l);
 }
 

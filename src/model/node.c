@@ -716,12 +716,7 @@ static bool is_replaced(const struct node *n, const struct device_memory *m)
 
 void node_forget_replaced(const struct node *n, struct memory *memory)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < memory->n_devices; i++)
-		if (!is_replaced(n, &memory->devices[i]))
-			memory->devices[kept++] = memory->devices[i];
-	memory->n_devices = kept;
+	KEEP(m, memory->devices, memory->n_devices, !is_replaced(n, m));
 }
 
 bool guid_is_zero(const char *guid)

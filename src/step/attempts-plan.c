@@ -143,15 +143,8 @@ static void leave_alone(const struct attempt *e, struct plan *p, struct action *
 /* Drops the open actions of a change of a VF count: the way through zero, and its preparations. */
 static void drop_rest(struct plan *p, const char *pf)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
-		if (!action_is_open(a) || !streq(a->target, pf) || key_verb(a) != VERB_SET_NUM_VFS)
-			p->actions[kept++] = *a;
-	}
-	p->n_actions = kept;
+	KEEP(a, p->actions, p->n_actions,
+	     !action_is_open(a) || !streq(a->target, pf) || key_verb(a) != VERB_SET_NUM_VFS);
 	plan_index(p);
 }
 
@@ -227,19 +220,12 @@ static bool is_past(const struct node *n, const struct attempt *e)
  */
 static void forget(const struct node *n, struct memory *memory, bool is_counting, bool is_new)
 {
-	size_t kept = 0;
-
+	KEEP(e, memory->attempts, memory->n_attempts,
+	     e->result >= 0 && !is_of_gone(n, memory, e) &&
+		     !(is_counting && (is_past(n, e) || (is_new && e->verb != VERB_PROBE_DRIVER))));
 	text_index_done(&memory->by_target);
-	for (size_t i = 0; i < memory->n_attempts; i++) {
-		const struct attempt *e = &memory->attempts[i];
-
-		if (e->result < 0 || is_of_gone(n, memory, e) ||
-		    (is_counting && (is_past(n, e) || (is_new && e->verb != VERB_PROBE_DRIVER))))
-			continue;
-		memory->attempts[kept++] = *e;
-		text_index_add(&memory->by_target, e->target);
-	}
-	memory->n_attempts = kept; /* APPEND() finds at least the room that it expects */
+	for (size_t i = 0; i < memory->n_attempts; i++)
+		text_index_add(&memory->by_target, memory->attempts[i].target);
 }
 
 static void forget_opposite(const struct action *a, struct memory *memory)
@@ -374,12 +360,7 @@ static bool is_of_ended_vf(const struct attempts *tried, const struct node *n,
 
 void plan_forget_ended(const struct node *n, const struct attempts *tried, struct memory *memory)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < memory->n_devices; i++)
-		if (!is_of_ended_vf(tried, n, &memory->devices[i]))
-			memory->devices[kept++] = memory->devices[i];
-	memory->n_devices = kept;
+	KEEP(m, memory->devices, memory->n_devices, !is_of_ended_vf(tried, n, m));
 }
 
 int plan_recall_failures(const struct config *c, const struct memory *memory,

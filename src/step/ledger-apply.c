@@ -16,14 +16,9 @@ static struct ledger_entry *find(const struct ledger *l, const struct action *a,
  * Entries of netdevs that are gone are left out. */
 static int read_ledger(struct work *w, struct ledger *ret)
 {
-	size_t kept = 0;
-	int r;
+	int r = memory_read_all(&w->os->fs, MEMORY_BOOT, &ledger_fields, ret);
 
-	r = memory_read_all(&w->os->fs, MEMORY_BOOT, &ledger_fields, ret);
-	for (size_t i = 0; i < ret->n_entries && r >= 0; i++)
-		if (ret->entries[i].ifindex == 0 || node_netdev(w->node, ret->entries[i].ifindex))
-			ret->entries[kept++] = ret->entries[i];
-	ret->n_entries = kept; /* APPEND() finds at least the room that it expects */
+	KEEP(e, ret->entries, ret->n_entries, e->ifindex == 0 || node_netdev(w->node, e->ifindex));
 	return r;
 }
 

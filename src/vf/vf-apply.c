@@ -137,14 +137,11 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime, con
 	if (r < 0)
 		return r;
 	n = l.n_entries;
-	l.n_entries = 0;
-	for (size_t i = 0; i < n; i++)
-		if (streq(l.entries[i].boot_id, boot_id) && !streq(l.entries[i].pci, address))
-			l.entries[l.n_entries++] = l.entries[i];
+	KEEP(k, l.entries, l.n_entries, streq(k->boot_id, boot_id) && !streq(k->pci, address));
 	if (!is_off)
 		return l.n_entries == n ? 0 : memory_write(fs, lifetime, &autoprobes_fields, &l);
 
-	e = APPEND(l.entries, l.n_entries); /* finds at least the room that it expects */
+	e = APPEND(l.entries, l.n_entries);
 	if (!e)
 		return -ENOMEM;
 	COPY(e->boot_id, boot_id);
