@@ -748,6 +748,7 @@ static void an_older_answer_is_read_as_it_was_meant(_unused_ void **state)
 		" {\"ifindex\": 3, \"address\": \"10.0.0.8/24\"}]}";
 	_cleanup_(node_done) struct node n = {};
 	char problem[128] = "";
+	size_t n_of;
 
 	assert_int_equal(snapshot_read(text, &n, problem, sizeof(problem)), 0);
 	assert_true(n.rules[0].has_more);
@@ -755,8 +756,8 @@ static void an_older_answer_is_read_as_it_was_meant(_unused_ void **state)
 	assert_int_equal(n.rules[1].suppress_prefix, -1);
 	assert_int_equal(n.rules[1].action, 1);
 	assert_false(n.has_socks);
-	assert_int_equal(node_first_address(&n, 7), 2);
-	assert_int_equal(node_first_address(&n, 3), 0);
+	assert_ptr_equal(node_addresses_of(&n, 7, &n_of), &n.addresses[2]);
+	assert_ptr_equal(node_addresses_of(&n, 3, &n_of), &n.addresses[0]);
 	assert_int_equal(n.addresses[0].local[3], 8);
 }
 

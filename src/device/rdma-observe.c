@@ -81,22 +81,17 @@ void rdma_find_netdev(const struct node *n, struct ibdev *ib)
 
 static bool has_gid(const struct ibdev *ib, const struct netdev *nd, const struct address *a)
 {
-	for (size_t i = 0; i < ib->n_ports; i++)
-		if (gid_is_there(&ib->ports[i], nd->name, a))
-			return true;
-	return false;
+	return ANY(p, ib->ports, ib->n_ports, gid_is_there(p, nd->name, a));
 }
 
 /* Do the GIDs read so far cover all addresses of the netdev? The tables may have more. */
 static bool has_gids_of_all_addresses(const struct node *n, const struct ibdev *ib)
 {
 	const struct netdev *nd = node_netdev_named(n, ib->netdev);
+	size_t n_of;
+	const struct address *of = node_addresses_of(n, nd ? nd->ifindex : 0, &n_of);
 
-	for (size_t i = nd ? node_first_address(n, nd->ifindex) : 0;
-	     nd && i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++)
-		if (!has_gid(ib, nd, &n->addresses[i]))
-			return false;
-	return nd;
+	return nd && !ANY(a, of, n_of, !has_gid(ib, nd, a));
 }
 
 static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *ib)

@@ -136,11 +136,10 @@ static int see_networkd(const struct signs *s, const struct netdev *nd, char *re
 /* Has the netdev an address that is not link-local? The kernel makes those of IPv6 itself. */
 static bool has_address(const struct node *n, uint32_t ifindex)
 {
-	for (size_t i = node_first_address(n, ifindex);
-	     i < n->n_addresses && n->addresses[i].ifindex == ifindex; i++)
-		if (!ip_is_link_local(n->addresses[i].family, n->addresses[i].local))
-			return true;
-	return false;
+	size_t n_of;
+	const struct address *of = node_addresses_of(n, ifindex, &n_of);
+
+	return ANY(a, of, n_of, !ip_is_link_local(a->family, a->local));
 }
 
 static int see_nm(const struct signs *s, const struct netdev *nd, char *ret, size_t size)

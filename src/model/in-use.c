@@ -124,15 +124,17 @@ static bool is_asked_for_ra(const struct graph *g, const struct memory *memory,
 			    streq(e->target, pci->physfn)));
 }
 
+/* @ret: its text */
 static bool is_host_address(const struct memory *memory, const struct address *a, bool is_ra_ours,
-			    const char *text)
+			    char *ret, size_t size)
 {
+	ip_format(a->family, a->local, a->prefix_len, ret, size);
 	if (ip_is_link_local(a->family, a->local))
 		return false;
 	/* Autoconfigured ones have a lifetime: addrconf_prefix_rcv() in net/ipv6/addrconf.c */
 	if (is_ra_ours && a->family == AF_INET6 && !(a->flags & IFA_F_PERMANENT))
 		return false;
-	return !memory_entry(memory, "add-address", "", a->ifindex, text);
+	return !memory_entry(memory, "add-address", "", a->ifindex, ret);
 }
 
 static bool is_host_route(const struct route *t, bool is_ra_ours)
@@ -141,42 +143,21 @@ static bool is_host_route(const struct route *t, bool is_ra_ours)
 	       !(is_ra_ours && t->protocol == RTPROT_RA);
 }
 
-/* The next address of the host on @nd from number @i on, with its text; NULL: there is none. */
-static const struct address *next_address(const struct node *n, const struct memory *memory,
-					  const struct netdev *nd, bool is_ra_ours, size_t *i,
-					  char *text, size_t size)
-{
-	for (; *i < n->n_addresses && n->addresses[*i].ifindex == nd->ifindex; ++*i) {
-		const struct address *a = &n->addresses[*i];
-
-		ip_format(a->family, a->local, a->prefix_len, text, size);
-		if (is_host_address(memory, a, is_ra_ours, text)) {
-			++*i;
-			return a;
-		}
-	}
-	return NULL;
-}
-
 /*
  * To a gateway, by a gateway to anywhere, or to the netdev's own prefix. DHCP gives a default route
  * to each NIC; the one by which the node leaves makes its NIC needed.
  */
 static bool is_to_neighbours(const struct node *n, const struct route *t)
 {
-	if (t->prefix_len == 0)
-		return true;
-	if (!is_zero(t->gateway))
-		return false;
-	if (t->prefix_len == ip_bits(t->family))
-		return true;
-	for (size_t i = node_first_address(n, t->ifindex);
-	     i < n->n_addresses && n->addresses[i].ifindex == t->ifindex; i++)
-		if (n->addresses[i].family == t->family &&
-		    t->prefix_len >= n->addresses[i].prefix_len &&
-		    ip_is_in_prefix(t->dst, n->addresses[i].peer, n->addresses[i].prefix_len))
-			return true;
-	return false;
+	size_t n_of;
+	const struct address *of = node_addresses_of(n, t->ifindex, &n_of);
+
+	if (t->prefix_len == 0 || !is_zero(t->gateway))
+		return t->prefix_len == 0;
+	return t->prefix_len == ip_bits(t->family) ||
+	       ANY(a, of, n_of,
+		   a->family == t->family && t->prefix_len >= a->prefix_len &&
+			   ip_is_in_prefix(t->dst, a->peer, a->prefix_len));
 }
 
 /* A route of the host; @is_further: to networks that are not the netdev's own. */
@@ -211,11 +192,12 @@ static bool find_route(const struct node *n, const struct netdev *nd, bool is_ra
 static bool is_used_by_host(const struct graph *g, const struct memory *memory,
 			    const struct netdev *nd, bool is_ra_ours, char *ret, size_t size)
 {
-	size_t i = node_first_address(g->n, nd->ifindex);
 	char text[INET6_ADDRSTRLEN + 8];
+	size_t n_of;
+	const struct address *of = node_addresses_of(g->n, nd->ifindex, &n_of);
 
 	is_ra_ours = is_ra_ours || is_asked_for_ra(g, memory, nd);
-	if (!next_address(g->n, memory, nd, is_ra_ours, &i, text, sizeof(text)))
+	if (!ANY(a, of, n_of, is_host_address(memory, a, is_ra_ours, text, sizeof(text))))
 		return find_route(g->n, nd, is_ra_ours, false, ret, size);
 	snprintf(ret, size, "%s has %s", nd->name, text);
 	return true;
@@ -320,10 +302,12 @@ static enum in_use_degree judge_addresses(const struct node *n, const struct mem
 {
 	enum in_use_degree degree = IN_USE_FREE;
 	char text[INET6_ADDRSTRLEN + 8];
-	const struct address *a;
+	size_t n_of;
+	const struct address *a = node_addresses_of(n, nd->ifindex, &n_of);
 
-	for (size_t i = node_first_address(n, nd->ifindex);
-	     (a = next_address(n, memory, nd, is_ra_ours, &i, text, sizeof(text)));) {
+	for (; n_of > 0; a++, n_of--) {
+		if (!is_host_address(memory, a, is_ra_ours, text, sizeof(text)))
+			continue;
 		if ((n->has_socks && find_sock(n, nd, a, why, size)) ||
 		    find_tunnel(n, a, why, size))
 			return IN_USE_USED;

@@ -283,24 +283,24 @@ void node_sort_addresses(struct address *a, size_t n)
 	}
 }
 
-size_t node_first_address(const struct node *n, uint32_t ifindex)
+const struct address *node_addresses_of(const struct node *n, uint32_t ifindex, size_t *ret_n)
 {
 	const struct address *a = n->addresses;
-	const size_t i = lower_bound_u32(a, n->n_addresses, sizeof(*a), ifindex);
+	size_t i = lower_bound_u32(a, n->n_addresses, sizeof(*a), ifindex), first = i;
 
-	return i < n->n_addresses && a[i].ifindex == ifindex ? i : n->n_addresses;
+	while (i < n->n_addresses && a[i].ifindex == ifindex)
+		i++;
+	*ret_n = i - first;
+	return i > first ? a + first : NULL;
 }
 
 bool node_has_host_address(const struct node *n, const struct memory *m, uint32_t ifindex)
 {
-	for (size_t i = node_first_address(n, ifindex);
-	     i < n->n_addresses && n->addresses[i].ifindex == ifindex; i++) {
-		const struct address *a = &n->addresses[i];
+	size_t n_of;
+	const struct address *of = node_addresses_of(n, ifindex, &n_of);
 
-		if (!(a->family == AF_INET6 && a->scope == RT_SCOPE_LINK) && !memory_gave(m, a))
-			return true;
-	}
-	return false;
+	return ANY(a, of, n_of,
+		   !(a->family == AF_INET6 && a->scope == RT_SCOPE_LINK) && !memory_gave(m, a));
 }
 
 void pci_print_id(uint32_t id, char ret[static PCI_ID_LEN])

@@ -545,8 +545,8 @@ const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
 
 /* By ifindex; those of one netdev stay in the kernel's order, the primary one first. */
 void node_sort_addresses(struct address *a, size_t n);
-/* The number of its first address; node.n_addresses when it has none. */
-size_t node_first_address(const struct node *n, uint32_t ifindex);
+/* Its addresses, side by side; NULL: it has none. */
+const struct address *node_addresses_of(const struct node *n, uint32_t ifindex, size_t *ret_n);
 /* An address that neither the kernel (link-local IPv6) nor this service gave it. */
 bool node_has_host_address(const struct node *n, const struct memory *m, uint32_t ifindex);
 

@@ -108,15 +108,13 @@ static int wait_for_gid(struct plan *p, const struct device *d, const struct por
 static int plan_port(const struct node *n, struct plan *p, const struct device *d,
 		     const struct netdev *nd, const struct port *port)
 {
-	for (size_t i = node_first_address(n, nd->ifindex);
-	     i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++) {
-		const struct address *a = &n->addresses[i];
+	size_t n_of;
+	const struct address *of = node_addresses_of(n, nd->ifindex, &n_of);
+	const struct address *a = FIND(k, of, n_of,
+				       k->family == AF_INET && k->scope == RT_SCOPE_UNIVERSE &&
+					       !gid_is_there(port, nd->name, k));
 
-		if (a->family == AF_INET && a->scope == RT_SCOPE_UNIVERSE &&
-		    !gid_is_there(port, nd->name, a))
-			return wait_for_gid(p, d, port, a);
-	}
-	return 0;
+	return a ? wait_for_gid(p, d, port, a) : 0;
 }
 
 /*

@@ -115,11 +115,10 @@ static const struct netdev *netdev_of(const struct node *n, const struct device 
 
 static bool has_routed_address(const struct node *n, const struct netdev *nd)
 {
-	for (size_t i = node_first_address(n, nd->ifindex);
-	     i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++)
-		if (nic_netdev_is_routed(&n->addresses[i]))
-			return true;
-	return false;
+	size_t n_of;
+	const struct address *of = node_addresses_of(n, nd->ifindex, &n_of);
+
+	return ANY(a, of, n_of, nic_netdev_is_routed(a));
 }
 
 /* A VLAN on the rail, or on a VLAN on it; one on macsec or a tunnel is none of the rail's. */
