@@ -35,10 +35,7 @@ static bool is_guid_of(const char *guid, const struct netdev *nd)
 
 static const struct netdev *find_by_guid(const struct node *n, const char *guid)
 {
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (is_guid_of(guid, &n->netdevs[i]))
-			return &n->netdevs[i];
-	return NULL;
+	return FIND(nd, n->netdevs, n->n_netdevs, is_guid_of(guid, nd));
 }
 
 /* Is the netdev of that name in this namespace another one than that whose MAC made the GUID? */
@@ -220,10 +217,7 @@ static struct ibdev *first_stray_erdma(const struct fs *fs, struct node *n)
 /* Does the function have an ibdev? The indexes of the node are older than its ibdevs. */
 static bool has_ibdev(const struct node *n, const struct pci *pci)
 {
-	for (size_t i = 0; i < n->n_ibdevs; i++)
-		if (streq(n->ibdevs[i].pci, pci->address))
-			return true;
-	return false;
+	return ANY(ib, n->ibdevs, n->n_ibdevs, streq(ib->pci, pci->address));
 }
 
 /* The lonely eRDMA function bound first; in a captured tree, without instances, by address. */

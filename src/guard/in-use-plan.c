@@ -99,11 +99,8 @@ bool in_use_of_port(const struct graph *g, const struct memory *memory, const st
 
 	if (in_use_of_vfs(g, memory, pf, ret, size) || is_open(n, pf->address, ret, size))
 		return true;
-	for (size_t i = 0; bond && i < n->n_netdevs; i++)
-		if (n->netdevs[i].master == bond->ifindex &&
-		    is_open(n, n->netdevs[i].pci, ret, size))
-			return true;
-	return false;
+	return bond && ANY(nd, n->netdevs, n->n_netdevs,
+			   nd->master == bond->ifindex && is_open(n, nd->pci, ret, size));
 }
 
 void in_use_append(char *list, size_t size, const char *item)

@@ -144,14 +144,11 @@ static int add_address(struct places *p, enum destination_to to, int family, con
 {
 	struct destination *d;
 
-	if (ip_is_loopback(family, bytes) || is_zero(bytes))
+	if (ip_is_loopback(family, bytes) || is_zero(bytes) ||
+	    ANY(k, p->n->destinations, p->n->n_destinations,
+		k->to == to && k->lookup.family == family &&
+			memcmp(k->lookup.dst, bytes, sizeof(k->lookup.dst)) == 0))
 		return 0;
-	for (size_t i = 0; i < p->n->n_destinations; i++) {
-		d = &p->n->destinations[i];
-		if (d->to == to && d->lookup.family == family &&
-		    memcmp(d->lookup.dst, bytes, sizeof(d->lookup.dst)) == 0)
-			return 0;
-	}
 	d = append(p, to, words);
 	if (!d)
 		return -ENOMEM;

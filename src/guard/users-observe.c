@@ -13,13 +13,10 @@ static int add_user(const struct fs *fs, const char *target, enum use use, uint3
 {
 	struct user *u;
 
-	for (size_t i = 0; i < n->n_users; i++) {
-		u = &n->users[i];
-		if (u->pid == pid && u->use == use && streq(u->target, target) &&
-		    (pid > 0 || streq(u->detail, detail)))
-			return 0;
-	}
-
+	if (ANY(k, n->users, n->n_users,
+		k->pid == pid && k->use == use && streq(k->target, target) &&
+			(pid > 0 || streq(k->detail, detail))))
+		return 0;
 	u = APPEND(n->users, n->n_users);
 	if (!u)
 		return -ENOMEM;

@@ -72,16 +72,12 @@ static bool add_documentation(struct node *n, struct lookup *l)
 	const uint32_t longest = l->family == AF_INET6 ? 3 : 1;
 
 	for (size_t i = 0; i < ELEMENTSOF(addresses); i++) {
-		bool is_covered = false;
-
 		if (inet_pton(l->family, addresses[i], l->dst) != 1)
 			continue;
-		for (size_t k = 0; k < n->n_routes && !is_covered; k++)
-			is_covered =
-				n->routes[k].family == l->family &&
-				n->routes[k].prefix_len > longest &&
-				ip_is_in_prefix(l->dst, n->routes[k].dst, n->routes[k].prefix_len);
-		if (!is_covered && !add_default(n, l, NULL))
+		if (!ANY(t, n->routes, n->n_routes,
+			 t->family == l->family && t->prefix_len > longest &&
+				 ip_is_in_prefix(l->dst, t->dst, t->prefix_len)) &&
+		    !add_default(n, l, NULL))
 			return false;
 	}
 	return true;

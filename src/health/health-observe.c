@@ -75,18 +75,12 @@ static int ask_in_child(struct os *d, struct node *n, struct memory *memory)
 
 static bool is_any_busy(const struct node *n)
 {
-	for (size_t i = 0; i < n->n_pcis; i++)
-		if (n->pcis[i].is_busy)
-			return true;
-	return false;
+	return ANY(p, n->pcis, n->n_pcis, p->is_busy);
 }
 
 static bool has_sriov(const struct node *n)
 {
-	for (size_t i = 0; i < n->n_pcis; i++)
-		if (n->pcis[i].has_sriov && n->pcis[i].driver[0])
-			return true;
-	return false;
+	return ANY(p, n->pcis, n->n_pcis, p->has_sriov && p->driver[0]);
 }
 
 /*
@@ -95,13 +89,8 @@ static bool has_sriov(const struct node *n)
  */
 static bool is_any_silent(const struct node *n)
 {
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *p = &n->pcis[i];
-
-		if (p->has_sriov && !node_netdev_of(n, p->address) && !node_ibdev_of(n, p->address))
-			return true;
-	}
-	return false;
+	return ANY(p, n->pcis, n->n_pcis,
+		   p->has_sriov && !node_netdev_of(n, p->address) && !node_ibdev_of(n, p->address));
 }
 
 static int remember(struct os *d, const struct node *n)

@@ -67,20 +67,9 @@ static bool is_same(const struct boot_step *a, const struct boot_step *b)
 	       (!a->firmware[0] || !b->firmware[0] || streq(a->firmware, b->firmware));
 }
 
-static size_t index_of(const struct boot *b, const struct boot_step *s)
-{
-	size_t i = 0;
-
-	while (i < b->n_steps && !is_same(&b->steps[i], s))
-		i++;
-	return i;
-}
-
 const struct boot_step *boots_find(const struct boot *b, const struct boot_step *s)
 {
-	const size_t i = index_of(b, s);
-
-	return i < b->n_steps ? &b->steps[i] : NULL;
+	return FIND(t, b->steps, b->n_steps, is_same(t, s));
 }
 
 static bool is_present(const struct node *n, const struct boot *b)
@@ -115,22 +104,19 @@ bool boots_counts(const struct action *a)
 
 void boots_put(struct boot *b, const struct boot_step *s)
 {
-	const size_t i = index_of(b, s);
+	struct boot_step *to = FIND(t, b->steps, b->n_steps, is_same(t, s));
 
-	if (i == MAX_BOOT_STEPS)
-		return;
-	b->steps[i] = *s;
-	b->n_steps = MAX(b->n_steps, i + 1);
+	if (!to && b->n_steps < MAX_BOOT_STEPS)
+		to = &b->steps[b->n_steps++];
+	if (to)
+		*to = *s;
 }
 
 void boots_drop(struct boot *b, const struct boot_step *s)
 {
-	const size_t i = index_of(b, s);
+	const struct boot_step *from = boots_find(b, s);
 
-	if (i == b->n_steps)
-		return;
-	memmove(&b->steps[i], &b->steps[i + 1], (b->n_steps - i - 1) * sizeof(*b->steps));
-	b->n_steps--;
+	KEEP(t, b->steps, b->n_steps, t != from);
 }
 
 const struct boot_step *boots_last(const struct node *n, const struct memory *memory,
@@ -149,12 +135,11 @@ const struct boot_step *boots_last(const struct node *n, const struct memory *me
 static const struct boot_step *noted(const struct boot_step *steps, size_t n,
 				     const struct boot_step *s)
 {
-	for (size_t i = 0; i < n; i++)
-		if (steps[i].verb == s->verb && steps[i].result < 0 && !steps[i].is_skipped &&
-		    streq(steps[i].target, s->target) && streq(steps[i].to, s->to) &&
-		    streq(steps[i].config, s->config))
-			return &steps[i];
-	return s;
+	return FIND(t, steps, n,
+		    t->verb == s->verb && t->result < 0 && !t->is_skipped &&
+			    streq(t->target, s->target) && streq(t->to, s->to) &&
+			    streq(t->config, s->config))
+		       ?: s;
 }
 
 const struct boot *boots_present(const struct node *n, const struct memory *memory)
@@ -182,14 +167,6 @@ const struct boot *boots_before(const struct node *n, const struct memory *memor
 	return NULL;
 }
 
-static const struct boot_need *find_need(const struct boot *b, const char *pci)
-{
-	for (size_t i = 0; i < b->n_needs; i++)
-		if (streq(b->needs[i].pci, pci))
-			return &b->needs[i];
-	return NULL;
-}
-
 /* Leaves out a PF that is needed for its VF alone: the VF leads to it again. */
 static void note_needs(const struct node *n, const struct plan *p, struct boot *b)
 {
@@ -201,7 +178,8 @@ static void note_needs(const struct node *n, const struct plan *p, struct boot *
 	for (size_t i = 0; i < p->n_needs && b->n_needs < MAX_NEEDS; i++) {
 		const struct need *k = &p->needs[i];
 		const struct pci *pci = node_pci(n, k->pci);
-		const struct boot_need *old = find_need(&before, k->pci);
+		const struct boot_need *old =
+			FIND(x, before.needs, before.n_needs, streq(x->pci, k->pci));
 		struct boot_need *to;
 
 		if (!k->is_kept || k->is_by_vf || !pci)

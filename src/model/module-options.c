@@ -20,13 +20,10 @@ static bool has_nvidia_module(const struct node *n)
 	static const char *const names[] = { NVIDIA_MODULE, NVIDIA_DEBIAN };
 
 	/* Its packages come with "blacklist" and "install" lines of their own. */
-	for (size_t i = 0; i < ELEMENTSOF(names); i++) {
-		const struct module *m = node_module(n, names[i]);
+	const struct module *m;
 
-		if (m && m->state != MODULE_MISSING)
-			return true;
-	}
-	return false;
+	return ANY(name, names, ELEMENTSOF(names),
+		   (m = node_module(n, *name)) && m->state != MODULE_MISSING);
 }
 
 bool module_options_is_compat(const struct node *n)
@@ -42,12 +39,10 @@ static bool has_controller(const struct node *n)
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 		const struct netdev *nd = node_netdev(n, t->ifindex);
-		bool is_erdma = false;
 
-		for (size_t k = 0; nd && k < n->n_ibdevs && !is_erdma; k++)
-			is_erdma = streq(n->ibdevs[k].netdev, nd->name) &&
-				   pci_is_erdma(node_pci(n, n->ibdevs[k].pci));
-		if (is_erdma && t->protocol == RTPROT_BOOT && t->metric >= CONTROLLER_METRIC)
+		if (nd && t->protocol == RTPROT_BOOT && t->metric >= CONTROLLER_METRIC &&
+		    ANY(ib, n->ibdevs, n->n_ibdevs,
+			streq(ib->netdev, nd->name) && pci_is_erdma(node_pci(n, ib->pci))))
 			return true;
 	}
 	return false;
@@ -111,10 +106,10 @@ void module_options_wanted(const struct config *c, enum driver_mode mode,
 const char *module_options_value(const struct module_options *w, const char *module,
 				 const char *name)
 {
-	for (size_t i = 0; i < w->n_options; i++)
-		if (streq(w->options[i].module, module) && streq(w->options[i].name, name))
-			return w->options[i].value;
-	return NULL;
+	const struct module_option *o =
+		FIND(k, w->options, w->n_options, streq(k->module, module) && streq(k->name, name));
+
+	return o ? o->value : NULL;
 }
 
 bool module_options_text(const struct module_options *w, const char *module, char *ret, size_t size)

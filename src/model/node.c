@@ -227,10 +227,7 @@ bool module_is_in_kernel(const struct module *m)
 
 const struct parameter *module_parameter(const struct module *m, const char *name)
 {
-	for (size_t i = 0; m && i < m->n_parameters; i++)
-		if (streq(m->parameters[i].name, name))
-			return &m->parameters[i];
-	return NULL;
+	return m ? FIND(p, m->parameters, m->n_parameters, streq(p->name, name)) : NULL;
 }
 
 bool node_forbids(const struct node *n, const char *module)
@@ -391,17 +388,8 @@ enum nearness pci_nearness(const struct pci *a, const struct pci *b)
 								 : NEARNESS_NONE;
 }
 
-const char *nearness_name(enum nearness n)
-{
-	static const char *const names[] = {
-		[NEARNESS_NONE] = "",
-		[NEARNESS_NUMA_NODE] = "numa_node",
-		[NEARNESS_SWITCH] = "switch",
-	};
-	_Static_assert(ELEMENTSOF(names) == _NEARNESS_N, "a word for each");
-
-	return names[n];
-}
+NAMES(nearness_name, enum nearness, _NEARNESS_N,
+      { [NEARNESS_NONE] = "", [NEARNESS_NUMA_NODE] = "numa_node", [NEARNESS_SWITCH] = "switch" });
 
 bool netdev_is_lag_master(const struct netdev *nd)
 {

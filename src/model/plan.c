@@ -244,10 +244,8 @@ const char *device_advice(const struct device *d)
 
 bool device_is_infiniband(const struct device *d)
 {
-	for (size_t i = 0; d->ibdev && i < d->ibdev->n_ports; i++)
-		if (streq(d->ibdev->ports[i].link_layer, "InfiniBand"))
-			return true;
-	return false;
+	return d->ibdev &&
+	       ANY(p, d->ibdev->ports, d->ibdev->n_ports, streq(p->link_layer, "InfiniBand"));
 }
 
 uint64_t device_usable_usec(const struct node *n, const struct memory *memory,
@@ -283,9 +281,7 @@ bool device_lacks_carrier(const struct device *d)
 {
 	if (d->netdev)
 		return d->netdev->is_up && !d->netdev->has_carrier;
-	for (size_t i = 0; d->ibdev && i < d->ibdev->n_ports; i++)
-		if (!streq(d->ibdev->ports[i].link_layer, "InfiniBand") ||
-		    !streq(d->ibdev->ports[i].state, "DOWN"))
-			return false;
-	return !d->is_in_pod && d->ibdev && d->ibdev->n_ports > 0;
+	return !d->is_in_pod && d->ibdev && d->ibdev->n_ports > 0 &&
+	       !ANY(p, d->ibdev->ports, d->ibdev->n_ports,
+		    !streq(p->link_layer, "InfiniBand") || !streq(p->state, "DOWN"));
 }

@@ -65,10 +65,7 @@ static uint64_t now(const struct world *w)
 
 static struct loss *find_loss(const struct progress *pr, const char *pci)
 {
-	for (size_t i = 0; i < pr->n_losses; i++)
-		if (streq(pr->losses[i].pci, pci))
-			return &pr->losses[i];
-	return NULL;
+	return FIND(l, pr->losses, pr->n_losses, streq(l->pci, pci));
 }
 
 /* A pass may take minutes: what is lost for SettleSec= within it is lost, as after a second pass.

@@ -396,15 +396,12 @@ static int remove_rules(const struct node *n, struct plan *p, const struct table
 {
 	for (size_t i = 0; i < n->n_rules; i++) {
 		const struct rule *have = &n->rules[i];
-		bool is_wanted_here = false;
 
-		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, nic_netdev_of_rule(have)))
+		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, nic_netdev_of_rule(have)) ||
+		    (ANY(w, want->rules, want->n_rules, is_same_rule(w, have)) &&
+		     !ANY(other, n->rules, i, is_same_rule(other, have))))
 			continue;
-		for (size_t k = 0; k < want->n_rules && !is_wanted_here; k++)
-			is_wanted_here = is_same_rule(&want->rules[k], have);
-		for (size_t k = 0; k < i && is_wanted_here; k++)
-			is_wanted_here = !is_same_rule(&n->rules[k], have);
-		if (!is_wanted_here && change_rule(p, VERB_REMOVE_RULE, have) < 0)
+		if (change_rule(p, VERB_REMOVE_RULE, have) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -414,14 +411,12 @@ static int remove_routes(const struct node *n, struct plan *p, const struct tabl
 {
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *have = &n->routes[i];
-		bool is_wanted_here = false;
 
-		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, have->ifindex))
-			continue;
 		/* A route that differs is replaced in its place. */
-		for (size_t k = 0; k < want->n_routes && !is_wanted_here; k++)
-			is_wanted_here = is_same_key(&want->routes[k], have);
-		if (!is_wanted_here && change_route(n, p, VERB_REMOVE_ROUTE, have) < 0)
+		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, have->ifindex) ||
+		    ANY(w, want->routes, want->n_routes, is_same_key(w, have)))
+			continue;
+		if (change_route(n, p, VERB_REMOVE_ROUTE, have) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -436,13 +431,9 @@ static void find_neighbour(const struct node *n, const struct route *t, uint8_t 
 
 	memcpy(ret, t->dst, 16);
 	for (uint8_t last = 1; last < 255; last++) {
-		bool is_own = false;
-
 		ret[bytes - 1] = t->dst[bytes - 1] | last;
-		for (size_t i = 0; i < n->n_addresses && !is_own; i++)
-			is_own = n->addresses[i].family == t->family &&
-				 memcmp(n->addresses[i].local, ret, 16) == 0;
-		if (!is_own)
+		if (!ANY(a, n->addresses, n->n_addresses,
+			 a->family == t->family && memcmp(a->local, ret, 16) == 0))
 			return;
 	}
 }

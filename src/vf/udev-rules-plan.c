@@ -11,12 +11,10 @@
 
 static bool is_wanted(const struct plan *p, const struct pci *pci)
 {
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (p->devices[i].pci == pci && !p->devices[i].is_vf)
-			/* A manager may have what carries the node. */
-			return p->devices[i].wanted_vfs != UINT32_MAX &&
-			       !p->devices[i].gives_nothing && p->devices[i].has_vf_mode;
-	return false;
+	const struct device *d = plan_device(p, pci);
+
+	/* A manager may have what carries the node. */
+	return d && !d->is_vf && d->wanted_vfs != UINT32_MAX && !d->gives_nothing && d->has_vf_mode;
 }
 
 /* VFs that are left as they are when their section goes would be taken at their next event. */
