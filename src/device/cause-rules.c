@@ -8,8 +8,6 @@
 
 #include <linux/if_link.h>
 
-#define CLASS_ETHERNET 0x0200
-
 /* The objects that a port depends on. All but the first two may be NULL. */
 struct cause_view {
 	const struct node *n;

@@ -9,7 +9,6 @@
 #define VDPA_FOLDER  "sys/bus/vdpa/devices"
 #define CLASS_BRIDGE 0x06
 
-#define CLASS_INFINIBAND 0x0207
 #define MELLANOX         0x15b3
 #define CONTAINER_FOLDER "run/mellanox/drivers"
 #define VPD_BYTES        1024

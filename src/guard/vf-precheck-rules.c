@@ -4,9 +4,6 @@
 #include "../model/module-facts.h"
 #include "../step/quirk-rules.h"
 
-#define CLASS_ETHERNET   0x0200
-#define CLASS_INFINIBAND 0x0207
-
 /* "0000:17:00" of "0000:17:00.1": the functions of one card differ in the last digit only. */
 static bool is_same_card(const char *a, const char *b)
 {

@@ -12,9 +12,8 @@
 #include <netinet/in.h>
 #include <stdarg.h>
 
-#define PORT_DHCP        68
-#define PORT_DHCPV6      546
-#define CLASS_INFINIBAND 0x0207
+#define PORT_DHCP   68
+#define PORT_DHCPV6 546
 
 struct finder {
 	const struct graph *g;

@@ -14,16 +14,15 @@
 #include <fnmatch.h>
 #include <linux/rtnetlink.h>
 
-#define CLASS_NETWORK    0x02
-#define CLASS_DISPLAY    0x03
-#define CLASS_INFINIBAND 0x0207
-#define ERDMA_VENDOR     0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
-#define ERDMA_DEVICE     0x107f
-#define GPU_VENDOR       0x10de /* NVIDIA */
-#define AMD_VENDOR       0x1002
-#define GAUDI_VENDOR     0x1da3 /* Habana Labs */
-#define IPOIB_MAC_CHARS  (20 * 3 - 1)
-#define PORT_GUID_CHARS  (8 * 3 - 1)
+#define CLASS_NETWORK   0x02
+#define CLASS_DISPLAY   0x03
+#define ERDMA_VENDOR    0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
+#define ERDMA_DEVICE    0x107f
+#define GPU_VENDOR      0x10de /* NVIDIA */
+#define AMD_VENDOR      0x1002
+#define GAUDI_VENDOR    0x1da3 /* Habana Labs */
+#define IPOIB_MAC_CHARS (20 * 3 - 1)
+#define PORT_GUID_CHARS (8 * 3 - 1)
 
 static void ibdev_done(struct ibdev *d)
 {

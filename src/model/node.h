@@ -26,6 +26,9 @@ struct pcie {
 	uint32_t width; /* lanes */
 };
 
+#define CLASS_ETHERNET   0x0200 /* pci.class >> 8 */
+#define CLASS_INFINIBAND 0x0207
+
 /* A PCI function that is not a bridge. */
 struct pci {
 	char address[PCI_LEN];
