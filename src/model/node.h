@@ -640,7 +640,7 @@ void ipoib_guid(const char *mac, char ret[static MAC_LEN]);
 void node_card(const struct node *n, const struct pci *pci, char ret[static MAC_LEN]);
 /* Drops the memory of functions that are of another card now. */
 void node_forget_replaced(const struct node *n, struct memory *memory);
-bool guid_is_zero(const char *guid); /* "0000:0000:0000:0000"; one not known is not zero */
+bool guid_is_zero(const char *guid); /* "0000:0000:0000:0000", or a MAC; "" is not zero */
 
 /* The VFs of a PF are the functions that name it as physfn: calls in order of their index. */
 const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_index);

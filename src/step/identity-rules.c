@@ -132,17 +132,12 @@ void identity_guids(const struct node *n, const struct plan *p, const char *seed
 		make_guid(n, p, "port-guid", seed, vf, ret_port, GUID_LEN);
 }
 
-static bool is_zero_mac(const char *mac)
-{
-	return mac[0] && strspn(mac, "0:") == strlen(mac);
-}
-
 bool identity_is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_info *v)
 {
 	const struct netdev *nd = node_netdev_of(n, vf->address);
 	const struct ibdev *ib = node_ibdev_of(n, vf->address);
 
-	if (!is_zero_mac(v->mac))
+	if (!guid_is_zero(v->mac))
 		return nd && nd->is_random_mac && streq(nd->mac, v->mac);
 	if (!vf->driver[0] || !nd || nd->is_random_mac)
 		return true;
@@ -153,12 +148,12 @@ static bool has_other_mac(const struct node *n, const struct plan *p, const stru
 			  const struct netdev *nd, const struct vf_info *v, char *detail,
 			  size_t size)
 {
-	const bool has_perm = nd->perm_mac[0] && !is_zero_mac(nd->perm_mac);
+	const bool has_perm = nd->perm_mac[0] && !guid_is_zero(nd->perm_mac);
 	const char *is = has_perm ? nd->perm_mac : nd->mac;
 	char seed[MAC_LEN], given[24];
 
 	/* The MAC is empty when the netdev was renamed while it was read. */
-	if (!*is || is_zero_mac(v->mac) || streq(is, v->mac) || (!has_perm && nd->master))
+	if (!*is || guid_is_zero(v->mac) || streq(is, v->mac) || (!has_perm && nd->master))
 		return false;
 	identity_seed(n, node_pci(n, vf->physfn), seed);
 	identity_mac(n, p, seed, vf, given, sizeof(given));
