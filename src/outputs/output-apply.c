@@ -19,12 +19,6 @@ static const struct plan_output *find_output(const struct work *w, const struct 
 	return NULL;
 }
 
-/* Another program may have replaced it since the look. */
-static int look_again(const struct fs *fs, enum output o, const char *path)
-{
-	return other_files_look(fs, path, output_mark(o));
-}
-
 static int change_record(const struct fs *fs, enum memory_lifetime lifetime,
 			 const struct output_record *record, bool is_there)
 {
@@ -72,7 +66,8 @@ int apply_write_output(struct work *w, const struct action *a)
 	if (!wanted || !wanted->text)
 		return -ENOENT; /* a plan that was not made for this */
 
-	r = look_again(fs, o, a->target + 1);
+	/* Another program may have replaced it since the look. */
+	r = other_files_look(fs, a->target + 1, output_mark(o));
 	if (r >= 0)
 		r = record_file(fs, o, a->target, true);
 	if (r >= 0)
@@ -88,7 +83,7 @@ int apply_remove_output(struct work *w, const struct action *a)
 	for (enum output o = 0; o < _OUTPUT_N; o++) {
 		if (!streq(a->text.to, output_name(o)))
 			continue;
-		r = look_again(fs, o, a->target + 1);
+		r = other_files_look(fs, a->target + 1, output_mark(o));
 		if (r > 0)
 			r = other_files_put(fs, output_name(o), a->target, NULL);
 		else if (r == 0) /* a temporary one of a crash, perhaps, in nobody's way */
