@@ -41,21 +41,27 @@ static bool is_foreign(const struct plan *p, const struct route *t)
 	return t->protocol != RTPROT_KERNEL || !nic_netdev_of(p, t->ifindex);
 }
 
+static bool is_to_prefix(const struct route *t, const struct address *a)
+{
+	uint8_t prefix[16];
+
+	if (t->table != RT_TABLE_MAIN || t->family != a->family || t->prefix_len != a->prefix_len)
+		return false;
+	ip_prefix(a, prefix);
+	return memcmp(t->dst, prefix, sizeof(prefix)) == 0;
+}
+
 /* The lowest metric that ranks below everybody else's route to this prefix. */
 static uint32_t base_metric(const struct config *c, const struct node *n, const struct plan *p,
 			    const struct address *a)
 {
 	uint32_t base = c->route.metric;
-	uint8_t prefix[16];
 
-	ip_prefix(a, prefix);
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
 		/* No metric ranks below the last one, and "+ 1" makes 0 of it. */
-		if (t->table == RT_TABLE_MAIN && t->family == a->family &&
-		    t->prefix_len == a->prefix_len && memcmp(t->dst, prefix, sizeof(prefix)) == 0 &&
-		    is_foreign(p, t) && t->metric + 1 > base)
+		if (is_to_prefix(t, a) && is_foreign(p, t) && t->metric + 1 > base)
 			base = t->metric + 1;
 	}
 	return base;
@@ -106,31 +112,21 @@ static int want_metric(struct plan *p, const struct nic_netdev *k, const struct 
 	return 0;
 }
 
+/* To the prefix of this address, by its netdev, whatever metric it has. */
+static bool is_route_to(const struct route *t, const struct address *a)
+{
+	return t->ifindex == a->ifindex && is_to_prefix(t, a);
+}
+
 /* Is this the route that the kernel made for this address? */
 static bool is_route_of(const struct route *t, const struct address *a)
 {
-	uint8_t prefix[16];
-
-	ip_prefix(a, prefix);
-	return t->table == RT_TABLE_MAIN && t->protocol == RTPROT_KERNEL &&
-	       t->ifindex == a->ifindex && t->family == a->family &&
-	       t->prefix_len == a->prefix_len && t->metric == metric_of(a) &&
-	       memcmp(t->dst, prefix, sizeof(prefix)) == 0;
+	return t->protocol == RTPROT_KERNEL && t->metric == metric_of(a) && is_route_to(t, a);
 }
 
 static bool has_route(const struct node *n, const struct address *a)
 {
 	return ANY(r, n->routes, n->n_routes, is_route_of(r, a));
-}
-
-/* To the prefix of this address, by its netdev, whatever metric it has. */
-static bool is_route_to(const struct route *t, const struct address *a)
-{
-	uint8_t prefix[16];
-
-	ip_prefix(a, prefix);
-	return t->table == RT_TABLE_MAIN && t->ifindex == a->ifindex && t->family == a->family &&
-	       t->prefix_len == a->prefix_len && memcmp(t->dst, prefix, sizeof(prefix)) == 0;
 }
 
 /*
