@@ -360,26 +360,17 @@ int plan_revert(const struct node *n, const struct memory *memory, const struct 
 		r = revert_routes(n, &p);
 	if (r >= 0)
 		r = revert_neighbours(n, &p);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < ELEMENTSOF(noted); i++) {
+	for (size_t i = 0; i < ELEMENTSOF(noted) && r >= 0; i++)
 		r = revert_ledger(n, memory, &p, noted[i].verb, noted[i].revert);
-		if (r < 0)
-			return r;
-	}
-	r = revert_autoprobe(n, &p);
-	if (r < 0)
-		return r;
-	if (with_vfs)
+	if (r >= 0)
+		r = revert_autoprobe(n, &p);
+	if (r >= 0 && with_vfs)
 		r = revert_ledger(n, memory, &p, VERB_SET_NUM_VFS, revert_vfs);
-	if (r < 0)
-		return r;
-
 	leave_used(n, &p);
 	plan_mark_tried(&p);
-	r = plan_ask(n, &p);
-	if (r < 0)
-		return r;
-	*ret = TAKE_STRUCT(p);
-	return 0;
+	if (r >= 0)
+		r = plan_ask(n, &p);
+	if (r >= 0)
+		*ret = TAKE_STRUCT(p);
+	return r;
 }
