@@ -5,7 +5,6 @@
 
 #include <arpa/inet.h>
 
-#define HOST_LEN   16
 #define PREFIX_LEN (INET6_ADDRSTRLEN + 4)
 
 /* Numbers */
@@ -67,10 +66,8 @@ static bool is_within(const struct field *f, int64_t value)
 
 static void format_host(int family, const uint8_t *bytes, char ret[static PREFIX_LEN])
 {
-	static const uint8_t zero[HOST_LEN];
-
 	*ret = '\0';
-	if (memcmp(bytes, zero, sizeof(zero)) != 0)
+	if (!is_zero(bytes))
 		inet_ntop(family, bytes, ret, PREFIX_LEN);
 }
 

@@ -75,16 +75,15 @@ static void take_back_note(struct work *w, const struct action *a)
 static int check_removal(struct work *w, const struct action *a)
 {
 	uint32_t number, have = 0;
-	char path[320];
 	int r;
 
-	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/sriov_numvfs", a->target);
-	r = fs_read_u32(&w->os->fs, path, &number);
+	r = fs_read_u32(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s/sriov_numvfs", a->target),
+			&number);
 	if (r == -ENOENT)
 		return 0; /* the write fails with the reason */
-	path[strlen(path) - strlen("/sriov_numvfs")] = '\0';
 	if (r >= 0)
-		r = fs_count(&w->os->fs, path, "virtfn", &have);
+		r = fs_count(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s", a->target), "virtfn",
+			     &have);
 	if (r < 0 || have == a->number.from.n)
 		return r;
 	snprintf(w->error, CHILD_ERROR_LEN, "%" PRIu32 " VFs came in between", have);
