@@ -135,10 +135,8 @@ static int add_attempts(const struct memory *memory, const struct plan *p, struc
 	struct attempt *t;
 
 	for (size_t i = 0; i < memory->n_attempts; i++) {
-		t = APPEND(to->attempts, to->n_attempts);
-		if (!t)
+		if (ADD(to->attempts, to->n_attempts, memory->attempts[i]) < 0)
 			return -ENOMEM;
-		*t = memory->attempts[i];
 	}
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
@@ -163,32 +161,21 @@ static int add_attempts(const struct memory *memory, const struct plan *p, struc
 	return 0;
 }
 
-static bool is_planned(const struct plan *p, const char *pci)
-{
-	return ANY(d, p->devices, p->n_devices, streq(d->pci->address, pci));
-}
-
-static int add_memory(struct memory *to, const struct device_memory *m)
-{
-	return ADD(to->devices, to->n_devices, *m);
-}
-
 /* Functions that are gone are remembered for one more look, which then drops them. */
-static int add_gone(const struct node *n, const struct memory *memory, const struct plan *p,
-		    struct memory *to)
+static int add_gone(const struct node *n, const struct memory *memory, struct memory *to)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < memory->n_devices && r >= 0; i++) {
 		struct device_memory m = memory->devices[i];
 
-		if (!m.was_usable || m.was_lost || node_pci(n, m.pci) || is_planned(p, m.pci))
+		if (!m.was_usable || m.was_lost || node_pci(n, m.pci))
 			continue;
 		m.was_lost = true;
 		m.index = UINT32_MAX;
 		m.unsupported = 0;
 		m.was_rebuilt = false;
-		r = add_memory(to, &m);
+		r = ADD(to->devices, to->n_devices, m);
 	}
 	return r;
 }
@@ -213,13 +200,11 @@ int output_memory(const struct config *c, const struct node *n, const struct mem
 	to.net_usec = p->net_usec;
 	COPY(to.last_plugin_path, *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file);
 	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device_memory m = remember(n, memory, &p->devices[i], is_wanted);
-
-		r = add_memory(&to, &m);
-		if (r < 0)
-			return r;
+		if (ADD(to.devices, to.n_devices, remember(n, memory, &p->devices[i], is_wanted)) <
+		    0)
+			return -ENOMEM;
 	}
-	r = add_gone(n, memory, p, &to);
+	r = add_gone(n, memory, &to);
 	if (r >= 0)
 		r = add_attempts(memory, p, &to);
 	if (r < 0)

@@ -142,20 +142,14 @@ static int write_ready(const struct fs *fs, const struct config *c, const struct
 int report_state(const struct fs *fs, const struct config *c, const struct node *n,
 		 const struct plan *p, const char *state_json)
 {
-	int r;
-
 	/* "ready" must never be seen beside a state that is not. */
-	if (p->state != NODE_READY) {
-		r = write_ready(fs, c, n, p);
-		if (r < 0)
-			return r;
-	}
+	int r = p->state == NODE_READY ? 0 : write_ready(fs, c, n, p);
 
-	r = fs_replace(fs, STATE_PATH, state_json, strlen(state_json), 0644);
-	if (r < 0)
-		return r;
-
-	return p->state == NODE_READY ? write_ready(fs, c, n, p) : 0;
+	if (r >= 0)
+		r = fs_replace(fs, STATE_PATH, state_json, strlen(state_json), 0644);
+	if (r >= 0)
+		r = p->state == NODE_READY ? write_ready(fs, c, n, p) : 0;
+	return r;
 }
 
 int report_exit_code(const struct plan *p)
