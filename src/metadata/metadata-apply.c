@@ -23,15 +23,13 @@ static int keep(const struct work *w, const struct metadata *m)
 	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, LANES_LOCK_USEC);
 	_cleanup_(freep) struct metadata_answers l = {};
 	const struct fs *fs = &w->os->fs;
-	struct metadata_answer *a = NULL;
+	struct metadata_answer *a;
 	int r;
 
 	r = lock < 0 ? lock : memory_read_all(fs, MEMORY_BOOT, &metadata_answers_fields, &l);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < l.n_entries; i++)
-		if (streq(l.entries[i].mac, m->mac))
-			a = &l.entries[i];
+	a = FIND(k, l.entries, l.n_entries, streq(k->mac, m->mac));
 	if (!a)
 		a = APPEND(l.entries, l.n_entries);
 	if (!a)

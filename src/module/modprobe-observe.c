@@ -179,10 +179,8 @@ static bool is_looked_at(const struct node *n, const char *module)
 {
 	char name[MODULE_LEN];
 
-	for (size_t i = 0; i < n->n_modules; i++)
-		if (copy_name(name, module) && fnmatch(name, n->modules[i].name, 0) == 0)
-			return true;
-	return false;
+	return copy_name(name, module) &&
+	       ANY(m, n->modules, n->n_modules, fnmatch(name, m->name, 0) == 0);
 }
 
 /* The length of a line up to a trailing comment: a "#" after a blank, outside of quotes. */
@@ -235,14 +233,6 @@ static void keep_line(struct modprobe_copy *c, const struct modprobe_source *s, 
 	c->line++;
 }
 
-/* Return: 0 or -ENOMEM. */
-static int record_copy(struct modprobe_copy *c, const struct fs *fs, const char *path)
-{
-	if (!c->out.f)
-		return 0;
-	return fs_record_stream(fs, path, &c->out);
-}
-
 static void copy_done(struct modprobe_copy *c)
 {
 	stream_done(&c->out);
@@ -281,7 +271,7 @@ static int read_file(const struct fs *fs, const char *path, struct modprobe_sour
 			return r;
 		s->line += n_lines;
 	}
-	return record_copy(&c, fs, path);
+	return c.out.f ? fs_record_stream(fs, path, &c.out) : 0;
 }
 
 static int read_folders(const struct fs *fs, const char *const *folders, struct modprobe_source *s)

@@ -226,9 +226,8 @@ struct drivers {
 
 static bool is_news(struct drivers *seen, const char *driver)
 {
-	for (size_t i = 0; i < seen->n; i++)
-		if (streq(seen->names[i], driver))
-			return false;
+	if (ANY(name, seen->names, seen->n, streq(*name, driver)))
+		return false;
 	if (seen->n < ELEMENTSOF(seen->names))
 		COPY(seen->names[seen->n++], driver);
 	return true;
@@ -297,14 +296,10 @@ static int look_bound(struct os *d, const struct node *n, struct pci *vf)
 /* Does something depend on the contents of the module file? See module-observe.h. */
 static bool needs_info(const struct node *n, const struct module *m)
 {
-	if (m->has_info || m->state == MODULE_MISSING || m->state == MODULE_BUILTIN)
-		return false;
-
-	for (size_t i = 0; i < n->n_pcis; i++)
-		if ((pci_is_erdma(&n->pcis[i]) && streq(m->name, "erdma")) ||
-		    (!n->pcis[i].driver[0] && streq(n->pcis[i].module, m->name)))
-			return true;
-	return false;
+	return !m->has_info && m->state != MODULE_MISSING && m->state != MODULE_BUILTIN &&
+	       ANY(p, n->pcis, n->n_pcis,
+		   (pci_is_erdma(p) && streq(m->name, "erdma")) ||
+			   (!p->driver[0] && streq(p->module, m->name)));
 }
 
 static int read_facts(struct os *d, const struct node *n, struct module *m)
@@ -378,10 +373,7 @@ static bool is_dkms_building(const struct fs *fs)
 
 static bool has_infiniband(const struct node *n)
 {
-	for (size_t i = 0; i < n->n_pcis; i++)
-		if (node_is_infiniband(n, &n->pcis[i]))
-			return true;
-	return false;
+	return ANY(p, n->pcis, n->n_pcis, node_is_infiniband(n, p));
 }
 
 static int look_all(struct os *d, struct node *n)
