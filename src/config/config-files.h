@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files: which files make up the configuration, and what is in them.
+ * Config files: which files make up the configuration, and what is in them.
  *
  * It knows their names and places, not their syntax. The rules are those of systemd, but for /run:
  * the folder there is the service's own, and programs with more rights believe the configuration.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Config: the ini files to struct config, and struct config to the text it came from.
+ * Config read: the ini files to struct config, and struct config to the text it came from.
  *
  * Reads through the door to files, writes nothing, logs nothing. Which verb goes on with the last
  * good configuration, and how loud a problem is, is its caller's business.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Users: is a function in use, and by whom? Pure.
+ * In-use plan: is a function in use, and by whom? Pure.
  *
  * Two sources: node.users, which a look into processes filled (only when node.has_users), and
  * in_use_find() of model/in-use.h, which works on every node. What cannot be known counts as a

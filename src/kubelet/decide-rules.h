@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubelet: what is to be done about each setting of the kubelet that is asked for, by one table.
+ * Decide: what is to be done about each setting of the kubelet that is asked for, by one table.
  *
  * Pure. A stricter value of the operator is never lowered, and what is not understood is left
  * alone.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubelet: carries out one edit of a kubelet's files.
+ * Edit: one change of a kubelet's files, carried out.
  *
  * The only writer of kubelet files. The plan chooses an edit; its caller looks afterwards whether
  * the edit had the effect that was meant, and can undo it.

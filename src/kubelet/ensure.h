@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubelet: the verb kubelet-ensure, the same sentence as loop.c for a few files: observe, plan,
- * edit, observe again. Run before every start of the kubelet.
+ * Ensure: the verb kubelet-ensure, which runs before every start of the kubelet. As loop.c does for
+ * the node, it observes, plans, edits and observes again.
  *
  * It starts and restarts nothing, and lowers no value. A finished node is only read.
  */

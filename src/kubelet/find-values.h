@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Look: everything that is read on the way to a struct kubelet, and the half of find.c
- * that reads the kubelet's own files and tells what its settings will be. Nobody else includes this
- * file.
+ * Find values: the half of find.c that reads the kubelet's own files and tells what its settings
+ * will be, and all that is read on the way to a struct kubelet. Nobody else includes this file.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubelet: which values the settings we know will have at the kubelet's next start, who says so,
+ * Find: which values the settings we know will have at the kubelet's next start, who says so,
  * and where they could be changed.
  *
  * The command line of the next start is read as systemd reads it (unit.h). Where that is not clear,

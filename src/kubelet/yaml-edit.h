@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Edit: changes one top-level scalar of a KubeletConfiguration, in YAML or JSON, without touching
- * another byte. The second half of yaml.h, whose errors it returns.
+ * YAML edit: changes one top-level scalar of a KubeletConfiguration, in YAML or JSON, without
+ * touching another byte. The second half of yaml.h, whose errors it returns.
  *
  * The new text is parsed again and compared with the old one, event by event (and JSON value by
  * value): a text that would not read as meant is -EUCLEAN, never a result.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers: what netlink, libkmod and libibverbs answered, as a file of a captured tree.
+ * Snapshot: what netlink, libkmod and libibverbs answered, as a file of a captured tree.
  *
  * Is only what files cannot hold; everything else of a capture is the files themselves. The format
  * is JSON that a person can write by hand: see tests/nodes/README.md. Sources of the numbers:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files: what is to stand in each file of [Output].
+ * Documents: the text of each file of [Output].
  *
  * Pure text. Is not the decision whether a file may be written (outputs/output-plan.c).
  */
