@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Util: all the macros and tiny inline functions there are.
- *
- * Nothing here touches the node; what does is a door.
+ * Util: all the macros and tiny inline functions there are. None of them reads or changes the node.
  */
 #pragma once
 

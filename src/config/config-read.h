@@ -2,8 +2,8 @@
 /*
  * Config read: the ini files to struct config, and struct config to the text it came from.
  *
- * Reads through the door to files, writes nothing, logs nothing. Which verb goes on with the last
- * good configuration, and how loud a problem is, is its caller's business.
+ * Reads files by os/fs.h, writes nothing, logs nothing. Which verb goes on with the last good
+ * configuration, and how loud a problem is, is its caller's business.
  *
  * Merging, key by key:
  *

@@ -114,8 +114,9 @@ struct plan_output {
 
 struct plan;
 /*
- * The newest usable device that a running driver has not found: dra-driver-sriov is taken to look
- * for VFs at its start alone, dranet looks again and again. NULL: it has found them all.
+ * The newest usable device that a running DRA driver has not found; NULL: it has found them all.
+ * dra-driver-sriov looks for VFs at its start alone (NewManager() in pkg/devicestate/state.go),
+ * dranet at each change of a link and each minute (Run() in pkg/inventory/db.go).
  */
 const struct device *plan_missed_by(const struct config *c, const struct node *n,
 				    const struct memory *memory, const struct plan *p,
@@ -256,7 +257,7 @@ bool plan_changes_vfs(const struct plan *p, const char *pf);
 bool plan_has_lost_devices(const struct plan *p); /* or gone ones: the loss is not confirmed yet */
 bool plan_has_needed_changes(const struct plan *p); /* open ones beside those */
 
-const char *device_advice(const struct device *d); /* the same for what a device lacks */
+const char *device_advice(const struct device *d); /* its own, or that of its reason */
 /*
  * Is its netdev up without carrier? Without a netdev: is every port an InfiniBand port that is
  * DOWN? INIT is a link that no subnet manager has seen yet.

@@ -10,7 +10,7 @@
  * reads it again. */
 struct plugin_process {
 	uint32_t pid;
-	char command[32], container[80]; /* as of the users above */
+	char command[32], container[80]; /* as of struct user */
 	bool is_dated;                   /* there is a file, and the next one counts */
 	int64_t since_change_sec; /* from the last change of the file to its start; below 0: before
 				   */

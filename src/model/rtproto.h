@@ -16,7 +16,8 @@
 
 /*
  * The rules of a NIC: "from ADDRESS", then "oif DEV". Behind those of network plugins, which lead
- * their pods' packets (Terway 512 to 2048, Cilium below 200, Calico's 1000), before main, 32766.
+ * their pods' packets: Terway 512 and 2048 (plugin/datapath/consts_linux.go), Cilium up to 112
+ * (pkg/datapath/linux/linux_defaults). Before main, 32766.
  */
 #define OWN_PREFERENCE_FROM 30114
 #define OWN_PREFERENCE_OIF  30115

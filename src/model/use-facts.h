@@ -9,7 +9,7 @@
 /* A way in which a process that is not ours uses a function, its ibdev or its netdev. */
 enum use {
 	USE_CONTEXT,      /* a process has an open uverbs context */
-	USE_QP,           /* a QP of a process; only of a capture of an older version */
+	USE_QP,           /* a QP of a process; only in a capture of an older version */
 	USE_CM_ID,        /* a cm_id of a process */
 	USE_KERNEL,       /* a kernel user (smc, nvme, ...): detail has its name */
 	USE_NETDEV_NETNS, /* its netdev is in another network namespace */
@@ -17,7 +17,7 @@ enum use {
 	USE_VFIO,         /* an open vfio group, or bound to vfio */
 	USE_VDPA,         /* a vDPA device was made of it */
 	USE_DRIVER,       /* another program has chosen its driver */
-	USE_KVM,          /* assigned to a virtual machine; the same */
+	USE_KVM,          /* assigned to a virtual machine; only in a capture, like USE_QP */
 	USE_MASTER,       /* enslaved to a bridge, bond or team */
 	USE_ADDRESS,      /* the host has an address on it, or a route through it */
 	USE_UPPER,        /* a macvlan, ipvlan or VLAN above it with addresses in use */

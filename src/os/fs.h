@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fs: the door to files, all below one folder, so that a captured tree is a node.
+ * Fs: access to files, all below one folder, so that a captured tree is a node.
  *
  * Paths are relative to that folder and never begin with "/". Below a --root other than "/" the
  * kernel keeps links inside it (openat2 with RESOLVE_IN_ROOT); where a seccomp filter refuses that

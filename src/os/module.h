@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Module: the door to kernel modules, over libkmod.
+ * Module: access to kernel modules, over libkmod.
  *
  * Nobody else includes kmod.h. A folder other than the running kernel's has to be a trusted
  * one: libkmod crashes on an index that was made to do so, waits for a FIFO in the place of one,
- * and follows links out of the tree. Below --root the door is closed, therefore: what is known of
+ * and follows links out of the tree. Below --root libkmod is not asked, therefore: what is known of
  * modules is in the answers of a capture (os/snapshot.h), and module/blacklist-observe.h knows
  * what keeps them out.
  *

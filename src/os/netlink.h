@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Netlink: requests that wait for their answer. The only door other os may use.
+ * Netlink: requests that wait for their answer. All files here that speak netlink send by it.
  *
  * Errors are the kernel's own negative errno, never -NLE_*; what it says in words (extended ACK) is
  * kept in struct netlink. -ENOMEM is always the want of memory in this process: where the kernel

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nl: the headers of libnl, for the os that speak netlink.
+ * Nl: the headers of libnl, for the files here that speak netlink.
  */
 #pragma once
 
