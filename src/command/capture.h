@@ -5,8 +5,8 @@
  *
  * Holds what the stages read and nothing else: files of the kernel and our own as they were read,
  * but for the comments of the configuration, files of others made from the keys that were
- * understood, links, and the answers of
- * netlink, libkmod and libibverbs (os/snapshot.h). Empty GIDs are left out.
+ * understood, links, and the answers of netlink, libkmod and libibverbs (os/snapshot.h). Empty GIDs
+ * are left out.
  */
 #pragma once
 

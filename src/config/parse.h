@@ -10,9 +10,9 @@
 #include "../model/config.h"
 
 /*
- * Numbers are decimal, without sign
- * or leading zeros. Booleans as systemd: yes, true, on, 1 and so on. Time spans as systemd.time(7),
- * to the microsecond: "300", "0.5", "1min 30s"; units us, ms, s, min, h, d and their long names.
+ * Numbers are decimal, without sign or leading zeros. Booleans as systemd: yes, true, on, 1 and so
+ * on. Time spans as systemd.time(7), to the microsecond: "300", "0.5", "1min 30s"; units us, ms, s,
+ * min, h, d and their long names.
  */
 int parse_number(const char *value, uint64_t min, uint64_t max, uint64_t *ret);
 int parse_boolean(const char *value, bool *ret);

@@ -7,8 +7,6 @@
 
 #include "../model/plan.h"
 
-/*
- * Does a word name this very function? Globs match what an administrator may not have thought of.
- */
+/* Does pci: or netdev: name this function without a glob? A glob may match what nobody meant. */
 bool match_is_named(const char *match, const struct node *n, const struct memory *memory,
 		    const struct pci *pci);

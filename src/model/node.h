@@ -48,8 +48,8 @@ struct pci {
 	bool has_silent_vfs; /* its driver was asked for them and told nothing of any */
 	bool has_autoprobe;  /* sriov_drivers_autoprobe is there */
 	bool autoprobe;      /* its value */
-	bool is_recorded;    /* our own record has it as switched off by us, once */
-	bool is_switched;    /* by us, in this boot */
+	bool is_recorded;    /* our record says that we switched autoprobe off, in any boot */
+	bool is_switched;    /* the same, in this boot */
 	char unreadable[64]; /* attributes that cannot be read, and why: "sriov_totalvfs: ...";
 				empty: all can */
 	char health[64];  /* devlink health reporters in error state, "fw fw_fatal"; empty: none */
@@ -83,8 +83,7 @@ struct pci {
 	/* On a running system: the function's netdev or RDMA device is in another network
 	 * namespace now. */
 	bool is_away;
-	bool has_config; /* of a tree: the file that each function has; else it was copied in part
-			  */
+	bool has_config; /* of a tree: the function has its file "config", as when all was copied */
 	uint32_t
 		cni_pid; /* of the CNI plugin that is at work on it: guard/cni-observe.c; 0: none */
 };

@@ -14,7 +14,7 @@ enum reason {
 	REASON_CONFIG_INVALID,
 	REASON_CONFIG_UNKNOWN,
 	REASON_CONFIG_IGNORED,
-	REASON_CONFIG_CHANGED, /* of the command line, and of a file that a helper refused for it */
+	REASON_CONFIG_CHANGED, /* told by verbs, and of a file that a helper refused for it */
 	/* driver */
 	REASON_MODULE_MISSING,
 	REASON_MODULE_BLACKLISTED,

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sock: the TCP and UDP sockets of the caller's network namespace.
+ * Sock: the TCP and UDP sockets of the caller's network namespace that are connected, or bound to
+ * one address or to a netdev; none of 127.0.0.0/8 and ::1, and none in TIME_WAIT, which no process
+ * has. An IPv4 address in a socket of IPv6 gives one of IPv4.
+ *
+ * Output is owned by the caller. Return: 0; -E2BIG: more than SOCKS_MAX; or -errno.
  */
 #pragma once
 
@@ -9,13 +13,6 @@
 #include "netlink.h"
 
 #define SOCKS_MAX 65536 /* more are not known, which is never none */
-
-/*
- * Both list sockets that are connected, or bound to one address or to a netdev, but none of
- * 127.0.0.0/8 and ::1 and none in TIME_WAIT, which no process has. An IPv4 address in a socket of
- * IPv6 gives one of IPv4. Output is owned by the caller. Return: 0; -E2BIG: more than SOCKS_MAX; or
- * -errno.
- */
 
 /*
  * By NETLINK_SOCK_DIAG; the kernel loads inet_diag, tcp_diag and udp_diag when it is asked.

@@ -44,18 +44,19 @@ const char *output_explain_name(const struct node *n, size_t i);
  *           "file", "line", "said": the last option there is for it, which is not in force when
  *           the source is "default"; "" and 0 for none } ] },
  *   "ibdev": { "name", "node_type", "node_guid", "uverbs", "umad", "rdma_cm": bool,
- *       "active_mtu": 0 when not known, "contexts": -1 when not known, "verbs": "opened", "not
- * tried" or the error, "ports": as in state.json },              null when there is none "netdev":
- * { "name", "mac", "perm_mac", "mtu", "up", "carrier", "master" },   null likewise "netns_mode":
- * "shared", "exclusive", "keep": not known, "users_known", "users": [ { "target", "use", "pid",
- * "command", "container", "detail" } ], "managed", "handed_out", "usable", "in_pod", "code",
- * "meaning", "detail", "advice": why not usable, or "in-pod"; "" else, "actions": [ { "target",
- * "verb", "subject", "from", "to", "class", "code", "detail", "advice" } ], "hints": [ { "code",
- * "target", "detail", "meaning", "advice" } ], "pcie": { "speed", "width": as it is, "max_*": of
- * the card, "slot_*": of the port above; speeds in MT/s, 0: not known }, null when nothing is
- * known, "iommu": type of its group, "health": [ as hints: of the function, and what is so for all
- * ], "notes": [ what to know about such a device, as text
- * ]
+ *       "active_mtu": 0 when not known, "contexts": -1 when not known,
+ *       "verbs": "opened", "not tried" or the error, "ports": as in state.json }, null without one
+ *   "netdev": { "name", "mac", "perm_mac", "mtu", "up", "carrier", "master" },  null without one
+ *   "netns_mode": "shared", "exclusive", "keep": not known, "users_known",
+ *   "users": [ { "target", "use", "pid", "command", "container", "detail" } ],
+ *   "managed", "handed_out", "usable", "in_pod", "aside": code, when it is left to the host,
+ *   "code", "meaning", "detail", "advice": why not usable, or "in-pod"; "" else,
+ *   "actions": [ "target", "verb", "subject", "from", "to", "class", "code", "detail", "advice" ],
+ *   "hints": [ { "code", "target", "detail", "meaning", "advice" } ], "health": the same, of it and
+ *       of all, "pcie": { "speed", "width": as it is, "max_*": of the card, "slot_*": of the port
+ *       above; MT/s; 0: not known }, null when nothing is, "iommu": type of its group,
+ *   "kernel": lines of its log, "notes": what to know of such a device, "node_nic": why the node
+ *   needs it, "nccl": which of its ports are listed, "qos": as in state.json
  * }
  *
  * Users, actions and hints are those of the function, its PF and its module.
@@ -69,12 +70,12 @@ int output_explain(const struct config *c, const struct node *n, const struct me
  * output_explain_kubelet() - for people, or as the document of "explain kubelet --json"
  *
  * {
- *   "present", "unit", "version", "config", "config_dir": "" for none; "managed_by", "problem",
- *   "running", "deferred": it was started before our last edit, "since": that edit, "" for none,
+ *   "present", "unit", "version", "config", "config_dir": "" for none; "root_dir", "managed_by",
+ *   "problem", "running", "deferred": it was started before our last edit, "since": that edit,
  *   "settings": [ { "key", "value", "source": "default", "file", "drop-in", "flag" or "unknown",
- * "path", "line", "wanted": "" is left alone, "row": of the decision table, 0 for none, "outcome":
- *       as in state.json, "way": how it would be edited, "edits": the file, "code", "detail",
- *       "advice" } ],
+ *       "path", "line", "wanted": "" is left alone, "row": of the decision table, 0 for none,
+ *       "outcome": as in state.json, "way": how it would be edited, "edits": the file, "code",
+ *       "detail", "advice" } ],
  *   "cpus": { "reserved", "online", "checkpoint": policy of the state file, "" for none },
  *   "plugin", "hints": does the device plugin tell NUMA nodes
  * }
