@@ -3,7 +3,7 @@
  * Config files: which files make up the configuration, and what is in them.
  *
  * It knows their names and places, not their syntax. The rules are those of systemd, but for /run:
- * the folder there is the service's own, and programs with more rights believe the configuration.
+ * the folder there is the service's own, and more privileged programs trust the configuration.
  *
  * - Folders by rank: /etc, /usr/local/lib, /usr/lib, each with rdma-provision/rdma-provision.conf
  * and rdma-provision/rdma-provision.conf.d/NAME.conf.
