@@ -67,7 +67,7 @@ static bool is_flag(const struct kubelet_question *q)
 	return q->v->source == KUBELET_FLAG;
 }
 
-/* A file that another agent writes first, and fills then. */
+/* A file that another program writes first, and fills then. */
 static bool is_waiting(const struct kubelet_question *q)
 {
 	return q->k->is_waiting || (*q->k->seen.file && !is_flag(q) &&

@@ -651,11 +651,11 @@ static const struct {
 	},
 	[REASON_ROUTE_FOREIGN] = {
 		"route-foreign",
-		"Another agent has set a route for the network of this NIC, with a metric below "
+		"Another program has set a route for the network of this NIC, with a metric below "
 		"Metric=",
-		"Set a metric of at least Metric= in the other agent; or stop the agent, or set "
-		"[Route] Manage=no. \"ip route show table all\" shows the route, which "
-		"rdma-provision does not replace.",
+		"Set a metric of at least Metric= in that program; or stop it, or set [Route] "
+		"Manage=no. \"ip route show table all\" shows the route, which rdma-provision does "
+		"not replace.",
 	},
 	[REASON_ROUTE_NOT_RANKED] = {
 		"route-not-ranked",
@@ -1061,7 +1061,7 @@ static const struct {
 	[REASON_CONTESTED] = {
 		"contested",
 		"Another program repeatedly undoes a change of this service",
-		"Find that program (another agent, a script, systemd-networkd, NetworkManager) "
+		"Find that program (a controller, a script, systemd-networkd, NetworkManager) "
 		"and let only one of the two manage this setting. It is set again after the time "
 		"that is shown, and at once by \"rdma-provision apply\". For systemd-networkd and "
 		"routes link /usr/lib/rdma-provision/networkd.conf.d/rdma-provision.conf into "
@@ -1071,7 +1071,7 @@ static const struct {
 		"no-effect",
 		"A change has no effect",
 		"It is tried again. If that does not help, find another program that changes this "
-		"setting (an agent, a script, NetworkManager), and look in \"dmesg\" at that time.",
+		"setting (a controller, a script, NetworkManager), and look in \"dmesg\" at that time.",
 	},
 	[REASON_ACTION_FAILED] = {
 		"action-failed",

@@ -24,7 +24,7 @@ bool nic_netdev_is_routed(const struct address *a);
 
 /*
  * A unicast route in main for the very prefix of an address of this NIC, beside the one of the
- * kernel: another agent ranks it as well.
+ * kernel: another program ranks it as well.
  */
 bool nic_netdev_is_rival(const struct node *n, const struct nic_netdev *k, const struct route *t);
 

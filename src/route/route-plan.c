@@ -130,9 +130,9 @@ static bool has_route(const struct node *n, const struct address *a)
 }
 
 /*
- * Another agent, such as the ACK eRDMA Controller, has ranked this prefix through this very NIC
+ * Another program, such as the ACK eRDMA Controller, has ranked this prefix through this very NIC
  * already: its route, with Metric= or more, does what is asked for. To rank below it would only
- * make the agent rank below us.
+ * make that program rank below us.
  */
 static bool is_ranked(const struct config *c, const struct node *n, const struct nic_netdev *k,
 		      const struct address *a)
