@@ -17,7 +17,7 @@ struct setting {
 	const struct setting_type *type;
 	uint64_t min, max;    /* of numbers; seconds of time spans; the values of enumerations */
 	const char *fallback; /* what holds when it is not set, as text; may be empty */
-	const char *accepted; /* completes "use " */
+	const char *accepted; /* completes "use " and, in the manual, "Accepted: " */
 	const char *help;     /* one line, without a full stop */
 };
 
