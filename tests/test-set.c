@@ -444,6 +444,8 @@ static void a_value_that_is_overridden_is_reported(void **state)
 
 	tree_file(t, "usr/lib/rdma-provision/rdma-provision.conf.d/50-set.conf",
 		  "[Route]\nMetric=900\n");
+	tree_file(t, "run/rdma-provision/rdma-provision.conf.d/50-set.conf",
+		  "[Route]\nMetric=900\n"); /* which was in force at no time */
 	for (size_t i = 0; i < ELEMENTSOF(later); i++) {
 		char want[256];
 
@@ -455,6 +457,8 @@ static void a_value_that_is_overridden_is_reported(void **state)
 			 later[i]);
 		assert_non_null(strstr(said, want));
 		assert_non_null(strstr(said, "50-set.conf: is not in force any more, /" SET_PATH));
+		assert_null(strstr(
+			said, "/run/rdma-provision/rdma-provision.conf.d/50-set.conf: is not"));
 		assert_int_equal(fs_remove(&t->fs, later[i]), 0);
 	}
 	assert_int_equal(run(t, false, NULL, "Route.Metric=400", said), 1);

@@ -498,7 +498,7 @@ static int tell_kept(const struct setting_change *c)
 /* Files of this name that were in force until there was one in /etc. */
 static void tell_hidden(const struct setting_change *c)
 {
-	static const char *const others[] = { "run", "usr/local/lib", "usr/lib" };
+	static const char *const others[] = { "usr/local/lib", "usr/lib" };
 	char path[128];
 
 	if (c->old || !c->text)
