@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gate: what forbids VFs on a PF. One card of two ports, all well: each row spoils one thing.
+ * VF precheck: what forbids VFs on a PF. One card of two ports, all well: each row spoils one
+ * thing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -248,11 +249,11 @@ static void empty_again(struct scene *s)
 }
 
 static enum reason obstacle(struct scene *s, uint32_t want, enum class *ret_class,
-			    char detail[GATE_DETAIL_LEN])
+			    char detail[VF_PRECHECK_LEN])
 {
 	const struct plan p = { .graph.n = &s->node, .is_wait_over = s->is_wait_over };
 
-	return vf_obstacle(&p, &s->memory, &s->pcis[0], want, ret_class, detail, GATE_DETAIL_LEN);
+	return vf_precheck(&p, &s->memory, &s->pcis[0], want, ret_class, detail, VF_PRECHECK_LEN);
 }
 
 #define EMPTY "bond0 has no port yet, and may get eth1"
@@ -299,7 +300,7 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		char detail[GATE_DETAIL_LEN];
+		char detail[VF_PRECHECK_LEN];
 		enum class class = _CLASS_N;
 		enum reason reason;
 		struct scene s;
@@ -319,7 +320,7 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 
 static void vfs_that_are_in_a_lag_leave_at_the_next_boot(_unused_ void **state)
 {
-	char detail[GATE_DETAIL_LEN];
+	char detail[VF_PRECHECK_LEN];
 	enum class class;
 	struct scene s;
 
@@ -541,7 +542,7 @@ static void what_stands_against_vfs_is_reported_with_its_class(_unused_ void **s
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		char detail[GATE_DETAIL_LEN];
+		char detail[VF_PRECHECK_LEN];
 		enum class class = _CLASS_N;
 		enum reason reason;
 		struct scene s;

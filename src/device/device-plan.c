@@ -95,12 +95,12 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 
 static bool gives_nothing(const struct memory *memory, const struct plan *p, const struct device *d)
 {
-	char detail[GATE_DETAIL_LEN];
+	char detail[VF_PRECHECK_LEN];
 	enum class class;
 
 	return d->has_vf_mode && d->pci->num_vfs == 0 && d->wanted_vfs != UINT32_MAX &&
 	       d->wanted_vfs > 0 &&
-	       vf_obstacle(p, memory, d->pci, d->wanted_vfs, &class, detail, sizeof(detail)) !=
+	       vf_precheck(p, memory, d->pci, d->wanted_vfs, &class, detail, sizeof(detail)) !=
 		       REASON_NONE &&
 	       class == CLASS_IMPOSSIBLE;
 }

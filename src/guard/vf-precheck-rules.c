@@ -164,7 +164,7 @@ static enum reason as(enum reason reason, enum class class, enum class *ret_clas
 	return reason;
 }
 
-enum reason vf_obstacle(const struct plan *p, const struct memory *memory, const struct pci *pf,
+enum reason vf_precheck(const struct plan *p, const struct memory *memory, const struct pci *pf,
 			uint32_t want, enum class *ret_class, char *detail, size_t size)
 {
 	const struct node *n = p->graph.n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gate: what forbids to make or remove VFs on a PF now. Pure.
+ * VF precheck: what keeps the number of VFs on a PF from being changed now. Pure.
  *
  * It looks at one PF, and at others only where they share its card's bond: a sick PF costs itself
  * alone. Who uses the VFs that are there is asked elsewhere (in-use-plan.h).
@@ -9,10 +9,10 @@
 
 #include "../model/plan.h"
 
-#define GATE_DETAIL_LEN 256
+#define VF_PRECHECK_LEN 256
 
 /**
- * vf_obstacle() - the first thing that stands against another number of VFs
+ * vf_precheck() - the first thing that stands against another number of VFs
  * @p:         its graph and is_wait_over are set
  * @want:      VFs that are asked for, not the number there is; COUNT_MAX: as many as there can be,
  *             which are none
@@ -28,7 +28,7 @@
  *
  * Return: REASON_NONE when there is none.
  */
-enum reason vf_obstacle(const struct plan *p, const struct memory *memory, const struct pci *pf,
+enum reason vf_precheck(const struct plan *p, const struct memory *memory, const struct pci *pf,
 			uint32_t want, enum class *ret_class, char *detail, size_t size);
 
 /* A container is loading the driver of this PF, which changes the PF and its VFs by itself. */

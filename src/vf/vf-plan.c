@@ -149,7 +149,7 @@ static enum reason judge(const struct node *n, const struct memory *memory, cons
 		plan_describe_need(vf, detail, size);
 		return guard_reason(vf);
 	}
-	obstacle = vf_obstacle(p, memory, d->pci, want, ret, detail, size);
+	obstacle = vf_precheck(p, memory, d->pci, want, ret, detail, size);
 	if (obstacle == REASON_PF_SICK && d->is_in_pod) {
 		*ret = CLASS_NEEDS_REBOOT;
 		in_use_of_function(&p->graph, memory, d->pci, detail, size);
@@ -192,7 +192,7 @@ static bool wants_change(const struct plan *p, const struct device *d)
 
 void plan_put_off(const struct node *n, const struct memory *memory, struct plan *p)
 {
-	char detail[GATE_DETAIL_LEN];
+	char detail[VF_PRECHECK_LEN];
 	enum class class;
 
 	for (size_t i = 0; i < p->n_devices; i++) {
