@@ -1616,7 +1616,7 @@ static void namespaces_that_are_seen_are_named_before_the_mode_is_tried(_unused_
 	assert_plan(&s, "keep", "");
 }
 
-static void one_that_came_in_between_is_a_reboot_as_well(_unused_ void **state)
+static void a_namespace_that_came_in_between_is_a_reboot_as_well(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan tried = {}, again = {};
 	struct scene s;
@@ -2029,7 +2029,7 @@ int main(void)
 		cmocka_unit_test(only_ofed_asks_others_for_their_stack),
 		cmocka_unit_test(smc_is_not_for_ofed_mode),
 		cmocka_unit_test(namespaces_that_are_seen_are_named_before_the_mode_is_tried),
-		cmocka_unit_test(one_that_came_in_between_is_a_reboot_as_well),
+		cmocka_unit_test(a_namespace_that_came_in_between_is_a_reboot_as_well),
 		cmocka_unit_test(a_driver_that_came_into_use_in_between_is_a_reboot_as_well),
 		cmocka_unit_test(a_mode_that_is_not_to_be_had_makes_the_node_degraded),
 		cmocka_unit_test(what_is_still_being_built_is_waited_for),

@@ -119,7 +119,7 @@ static void a_file_that_is_not_written_exposes_nothing_yet(_unused_ void **state
 	assert_told(&s, "link-flapping", "would expose 0 devices; link-flapping: ");
 }
 
-static void one_that_is_older_than_its_file_has_not_read_it(_unused_ void **state)
+static void a_plugin_older_than_its_file_has_not_read_it(_unused_ void **state)
 {
 	static const struct {
 		int64_t since_change_sec;
@@ -219,7 +219,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plugin_exposes_what_its_rules_let_through),
 		cmocka_unit_test(a_file_that_is_not_written_exposes_nothing_yet),
-		cmocka_unit_test(one_that_is_older_than_its_file_has_not_read_it),
+		cmocka_unit_test(a_plugin_older_than_its_file_has_not_read_it),
 		cmocka_unit_test(a_driver_that_is_older_than_a_vf_has_not_found_it),
 		cmocka_unit_test(without_a_plugin_that_is_said),
 		cmocka_unit_test(what_others_chose_does_not_move_the_cursor),

@@ -160,7 +160,7 @@ static void a_link_that_is_set_down_loses_nothing(_unused_ void **state)
 	assert_int_equal(s.devices[0].losses.n, 1);
 }
 
-static void what_changes_cause_is_no_loss(_unused_ void **state)
+static void a_loss_by_a_change_of_ours_does_not_count(_unused_ void **state)
 {
 	struct action action = { .verb = VERB_SET_NUM_VFS,
 				 .step = STEP_VF,
@@ -593,7 +593,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(losses_are_counted_exactly),
 		cmocka_unit_test(a_link_that_is_set_down_loses_nothing),
-		cmocka_unit_test(what_changes_cause_is_no_loss),
+		cmocka_unit_test(a_loss_by_a_change_of_ours_does_not_count),
 		cmocka_unit_test(what_nobody_saw_is_not_counted),
 		cmocka_unit_test(a_card_that_bounces_after_a_change_has_lost_nothing),
 		cmocka_unit_test(a_link_that_was_not_known_may_bounce),

@@ -764,7 +764,7 @@ static void a_dead_end_is_an_error_of_check(_unused_ void **state)
 	}
 }
 
-static void check_tells_who_is_exposed_and_who_is_not(_unused_ void **state)
+static void check_names_devices_that_are_exposed_and_that_are_not(_unused_ void **state)
 {
 	static const char head[] =
 		"Device plugin sriov: /run/rdma-provision/device-plugin/"
@@ -834,7 +834,7 @@ int main(void)
 		cmocka_unit_test(files_of_each_kind_are_what_the_plugins_read),
 		cmocka_unit_test(a_file_does_not_change_while_a_device_is_in_a_pod),
 		cmocka_unit_test(a_dead_end_is_an_error_of_check),
-		cmocka_unit_test(check_tells_who_is_exposed_and_who_is_not),
+		cmocka_unit_test(check_names_devices_that_are_exposed_and_that_are_not),
 		cmocka_unit_test(a_pod_is_another_when_its_file_is),
 	};
 

@@ -463,7 +463,7 @@ static void what_an_action_shows_is_what_it_is_set_to(_unused_ void **state)
 	}
 }
 
-static void people_read_what_goes_on(_unused_ void **state)
+static void an_action_in_progress_has_words_for_people(_unused_ void **state)
 {
 	static const struct {
 		enum verb verb;
@@ -538,7 +538,7 @@ int main(void)
 		cmocka_unit_test(every_enum_has_names_and_what_is_no_member_has_none),
 		cmocka_unit_test(verbs_that_count_are_numeric),
 		cmocka_unit_test(what_an_action_shows_is_what_it_is_set_to),
-		cmocka_unit_test(people_read_what_goes_on),
+		cmocka_unit_test(an_action_in_progress_has_words_for_people),
 		cmocka_unit_test(searches_find_each_element_and_nothing_else),
 		cmocka_unit_test(a_function_finds_its_first_netdev_its_ibdev_and_its_vfs),
 		cmocka_unit_test(an_rdma_device_for_data_goes_before_one_for_management),

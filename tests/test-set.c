@@ -648,7 +648,7 @@ static void what_was_in_force_before_is_reported_apart(void **state)
 	assert_true(is_same);
 }
 
-static void those_who_come_at_the_same_time_lose_nothing(void **state)
+static void calls_of_set_at_the_same_time_lose_nothing(void **state)
 {
 	struct tree *t = *state;
 	int status;
@@ -701,7 +701,7 @@ int main(void)
 		WITH_TREE(keys_and_preset_are_written_both_or_neither),
 		WITH_TREE(the_configuration_is_valid_between_the_two_files),
 		WITH_TREE(what_was_in_force_before_is_reported_apart),
-		WITH_TREE(those_who_come_at_the_same_time_lose_nothing),
+		WITH_TREE(calls_of_set_at_the_same_time_lose_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
