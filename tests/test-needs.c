@@ -1049,17 +1049,21 @@ static void words_tell_all_evidence(void **state _unused_)
 	const struct need *k;
 	char text[400];
 	struct scene s;
+	int family;
 
 	set_scene(&s);
 	add_netdev(&s, 10, "eth0v0", "0000:41:01.0", "");
 	COPY(s.node.kubelet.node_ip, "10.1.0.2");
 	add_destination(&s, TO_DEFAULT, "192.0.2.1", 10);
 	add_destination(&s, TO_API_SERVER, "10.9.0.1", RAIL);
+	parse("10.1.0.2", &family,
+	      add_destination(&s, TO_NAME_SERVER, "10.1.0.2", 1)->lookup.source);
 	make_needs(&s, &p);
 	k = plan_need(&p, "0000:41:00.1");
 	assert_non_null(k);
 	assert_string_equal(k->words, "the kubelet's address 10.1.0.2 (--node-ip) is on eth1; "
-				      "a packet to 10.9.0.1 (a test) leaves by eth1");
+				      "a packet to 10.9.0.1 (a test) leaves by eth1; "
+				      "10.1.0.2 (a test) is an address of eth1");
 	assert_string_equal(k->of, "address");
 	k = plan_need(&p, "0000:41:00.0");
 	assert_non_null(k);

@@ -273,6 +273,10 @@ static bool is_same(const struct lookup *kernel, const struct lookup *ours)
 	for (size_t i = 0; i < kernel->n_hops; i++)
 		if (!is_among(kernel->hops[i], ours))
 			return false;
+	/* A packet to this host itself: a source that was asked for is not told again. */
+	if (kernel->found == 1 && !kernel->ifindex && is_zero(kernel->address) &&
+	    memcmp(kernel->source, ours->source, 16) != 0)
+		return false;
 	return ours->n_hops > 1 ||
 	       (kernel->found == ours->found && kernel->protocol == ours->protocol &&
 		memcmp(kernel->gateway, ours->gateway, 16) == 0);

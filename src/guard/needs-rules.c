@@ -314,8 +314,11 @@ static void print_words(const struct destination *d, const struct netdev *nd, ch
 		snprintf(ret, size, "%s has the default route", nd->name);
 	} else {
 		ip_format(d->lookup.family, d->lookup.dst, UINT32_MAX, address, sizeof(address));
-		snprintf(ret, size, "a packet to %s (%s) leaves by %s", address, d->words,
-			 nd->name);
+		snprintf(ret, size,
+			 memcmp(d->lookup.source, d->lookup.dst, sizeof(d->lookup.dst)) == 0
+				 ? "%s (%s) is an address of %s"
+				 : "a packet to %s (%s) leaves by %s",
+			 address, d->words, nd->name);
 	}
 }
 

@@ -286,11 +286,14 @@ static void leave_by(struct lookup *l, uint32_t ifindex)
 	l->n_hops = 1;
 }
 
-static void take_local(const struct packet *p, uint32_t ifindex, struct lookup *l)
+/* The source is the destination, unless the route says another: ip_route_output_key_hash_rcu(). */
+static void take_local(const struct packet *p, uint32_t ifindex, const uint8_t source[static 16],
+		       struct lookup *l)
 {
 	const struct netdev *vrf = route_vrf_of(p->n, node_netdev(p->n, ifindex));
 
 	leave_by(l, vrf ? vrf->ifindex : LOOPBACK);
+	memcpy(l->source, is_zero(source) ? l->dst : source, sizeof(l->source));
 }
 
 static bool is_hop_of(const struct route *t, const struct route *match)
@@ -323,9 +326,9 @@ static void take(const struct packet *p, const struct match *m, struct lookup *l
 	l->prefix_len = m->prefix_len;
 	l->protocol = m->route ? m->route->protocol : RTPROT_KERNEL;
 	if (m->local)
-		take_local(p, m->local->ifindex, l);
+		take_local(p, m->local->ifindex, m->local->local, l);
 	else if (m->route && m->route->type == RTN_LOCAL)
-		take_local(p, m->route->ifindex, l);
+		take_local(p, m->route->ifindex, m->route->src, l);
 	else if (m->route)
 		take_hops(p, m->route, l);
 }
