@@ -305,6 +305,24 @@ static void a_tunnel_elsewhere(struct in_use_scene *s)
 	add_tunnel(s, "10.31.2.9");
 }
 
+static void add_pods(struct in_use_scene *s, const char *kind, const char *gateway)
+{
+	an_address(s);
+	add_route(s, add_netdev(s, "tunl0", kind, 0)->ifindex, "10.244.1.0", 24, gateway);
+}
+static void a_tunnel_by_its_gateway(struct in_use_scene *s)
+{
+	add_pods(s, "ipip", "10.30.2.9");
+}
+static void a_tunnel_by_another_gateway(struct in_use_scene *s)
+{
+	add_pods(s, "ipip", "10.31.2.9");
+}
+static void a_gateway_of_no_tunnel(struct in_use_scene *s)
+{
+	add_pods(s, "dummy", "10.30.2.9");
+}
+
 /* --- what stands on it --- */
 
 static void a_port_of(struct in_use_scene *s, const char *kind)
@@ -509,6 +527,12 @@ static const struct {
 	{ "tunnel", a_tunnel, IN_USE_USED, "the tunnel gre1 leads to 10.30.2.9" },
 	{ "down tunnel", a_tunnel_that_is_down, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "other tunnel", a_tunnel_elsewhere, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "tunnel by its gateway", a_tunnel_by_its_gateway, IN_USE_USED,
+	  "the tunnel tunl0 leads to 10.30.2.9" },
+	{ "tunnel by another gateway", a_tunnel_by_another_gateway, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
+	{ "gateway of no tunnel", a_gateway_of_no_tunnel, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
 	{ "bridge", a_bridge, IN_USE_USED, "eth1 belongs to upper" },
 	{ "bond", a_bond, IN_USE_USED, "eth1 belongs to upper" },
 	{ "team", a_team, IN_USE_USED, "eth1 belongs to upper" },

@@ -275,20 +275,39 @@ static bool find_sock(const struct node *n, const struct netdev *nd, const struc
 	return false;
 }
 
+/* @nd: the tunnel, @remote: its other end; does a packet to that leave by the netdev of @a? */
+static bool leads_into(const struct netdev *nd, int family, const uint8_t remote[static 16],
+		       const struct address *a, char *ret, size_t size)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (!nd || !nd->is_up || family != a->family ||
+	    !ip_is_in_prefix(remote, a->peer, a->prefix_len))
+		return false;
+	ip_format(family, remote, UINT32_MAX, text, sizeof(text));
+	snprintf(ret, size, "the tunnel %s leads to %s", nd->name, text);
+	return true;
+}
+
+/* Without an end of its own a tunnel takes the gateway: ip_tunnel_xmit() in net/ipv4/ip_tunnel.c */
+static bool takes_gateway(const struct netdev *nd)
+{
+	return nd && (streq(nd->kind, "ipip") || streq(nd->kind, "gre"));
+}
+
 /* A tunnel without a link stands on the netdev by which its packets leave all the same. */
 static bool find_tunnel(const struct node *n, const struct address *a, char *ret, size_t size)
 {
-	for (size_t i = 0; i < n->n_tunnel_ends; i++) {
-		const struct tunnel_end *end = &n->tunnel_ends[i];
-		const struct netdev *nd = node_netdev(n, end->ifindex);
-		char remote[INET6_ADDRSTRLEN];
+	for (size_t i = 0; i < n->n_tunnel_ends; i++)
+		if (leads_into(node_netdev(n, n->tunnel_ends[i].ifindex), n->tunnel_ends[i].family,
+			       n->tunnel_ends[i].remote, a, ret, size))
+			return true;
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct netdev *nd = node_netdev(n, n->routes[i].ifindex);
 
-		if (!nd || !nd->is_up || end->family != a->family ||
-		    !ip_is_in_prefix(end->remote, a->peer, a->prefix_len))
-			continue;
-		ip_format(end->family, end->remote, UINT32_MAX, remote, sizeof(remote));
-		snprintf(ret, size, "the tunnel %s leads to %s", nd->name, remote);
-		return true;
+		if (takes_gateway(nd) &&
+		    leads_into(nd, n->routes[i].family, n->routes[i].gateway, a, ret, size))
+			return true;
 	}
 	return false;
 }
