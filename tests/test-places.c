@@ -88,14 +88,16 @@ static void look(const struct fs *fs, const struct row *row, struct node *ret)
 {
 	struct netdev netdevs[] = {
 		{ .ifindex = 2, .name = "eth1", .perm_mac = MAC, .altnames = "enp1s0 ens1" },
-		{ .ifindex = 3, .name = "eth2", .mac = "b8:ce:f6:17:00:01" },
+		{ .ifindex = 3, .name = "eth2", .mac = "b8:ce:f6:17:00:01", .pci = "0000:81:00.0" },
 	};
+	struct pci pci = { .address = "0000:81:00.0" };
 	struct address address = { .ifindex = 3, .family = AF_INET, .local = { 10, 50, 0, 2 } };
 
 	*ret = (struct node){};
 	for (size_t i = 0; i < ELEMENTSOF(netdevs); i++)
 		*(struct netdev *)APPEND(ret->netdevs, ret->n_netdevs) = netdevs[i];
 	*(struct address *)APPEND(ret->addresses, ret->n_addresses) = address;
+	*(struct pci *)APPEND(ret->pcis, ret->n_pcis) = pci;
 	for (size_t i = 0; i < ELEMENTSOF(row->servers) && row->servers[i]; i++) {
 		COPY(ret->kubelet.servers[i].host, row->servers[i]);
 		COPY(ret->kubelet.servers[i].path, "/k");
@@ -199,6 +201,7 @@ static void name_servers_are_destinations(_unused_ void **state)
 		{ "sys/class/iscsi_connection/connection1:0/address", "10.0.0.3\n" }
 #define ON_ISCSI "storage 10.0.0.3 (iSCSI session 1, /sys/class/iscsi_connection)"
 #define NVME     "sys/devices/virtual/nvme-subsystem/nvme-subsys0"
+#define SRP      "sys/devices/pci0000:80/0000:80:01.0/0000:81:00.0/host5/block/sda"
 
 static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 {
@@ -235,6 +238,22 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 			      "storage fd00::1 (ceph server of /, /" MOUNTS "); "
 			      "storage eth1 (cifs server of /usr, /" MOUNTS "); "
 			      "storage 10.0.0.6 (fuse.glusterfs server of /var, /" MOUNTS ")" },
+		{ "Lustre, with the network of each server",
+		  { { MOUNTS, "1 1 0:9 / /var rw - lustre "
+			      "10.0.0.1@o2ib,10.0.0.2@tcp1:10.0.0.3@o2ib:/fs rw\n" } },
+		  .expected = "storage 10.0.0.1 (lustre server of /var, /" MOUNTS "); "
+			      "storage 10.0.0.2 (lustre server of /var, /" MOUNTS ")" },
+		{ "a disk by SRP",
+		  { { MOUNTS, "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n" },
+		    { "sys/dev/block/8:1", ">../../../" SRP "/sda1" },
+		    { SRP "/sda1/partition", "1\n" } },
+		  .expected = "storage eth2 (a disk is below its function, /sys/class/block)" },
+		{ "RBD",
+		  { { MOUNTS, "1 1 251:0 / / rw - ext4 /dev/rbd0 rw\n" },
+		    { "sys/dev/block/251:0", ">../../devices/virtual/block/rbd0" },
+		    { "sys/devices/virtual/block/rbd0/size", "1\n" },
+		    { "sys/bus/rbd/devices/0/client_addr", "10.50.0.2:0/2912\n" } },
+		  .expected = "storage eth2 (a client of Ceph has its address, /sys/bus/rbd)" },
 		{ "iSCSI, a partition",
 		  { { MOUNTS, "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n" }, ISCSI },
 		  .expected = ON_ISCSI },

@@ -104,14 +104,20 @@ static bool next_option(const char **at, const char *key, char *ret, size_t size
 
 static bool is_network(const char *type)
 {
-	static const char *const types[] = { "nfs",  "nfs4",           "cifs",      "smb3",
-					     "ceph", "fuse.glusterfs", "fuse.sshfs" };
+	static const char *const types[] = { "nfs",  "nfs4",           "cifs",       "smb3",
+					     "ceph", "fuse.glusterfs", "fuse.sshfs", "lustre" };
 
 	return ANY(t, types, ELEMENTSOF(types), streq(type, *t));
 }
 
 static const char *const peer_keys[] = { "addr=", "mon_addr=" };
 static const char *const layer_keys[] = { "lowerdir=", "lowerdir+=", "upperdir=", "datadir+=" };
+
+/* Its servers have their network behind them: "10.0.0.1@o2ib". */
+static bool is_lustre(const struct mount *m)
+{
+	return streq(m->type, "lustre");
+}
 
 /* "10.0.0.1:/a", "//server/share", "10.0.0.1:6789,10.0.0.2:6789:/" */
 static int add_source(struct storage *s, const struct mount *m, const char *what)
@@ -125,6 +131,8 @@ static int add_source(struct storage *s, const struct mount *m, const char *what
 	while (r >= 0 && (word = strsep(&rest, ","))) {
 		char host[HOST_NAME_LEN];
 
+		if (is_lustre(m))
+			word[strcspn(word, "@")] = '\0';
 		ip_host(word, host, sizeof(host));
 		r = *host ? add(s, host, what, "/" MOUNTS) : 0;
 	}
@@ -308,12 +316,61 @@ static int visit_nbd(struct storage *s, const char *path)
 	return r == -ENOMEM ? r : 0;
 }
 
+static int add_owner(struct storage *s, int family, const uint8_t *bytes, const char *words)
+{
+	const struct node *n = s->p->n;
+
+	for (size_t i = 0; i < n->n_addresses; i++)
+		if (n->addresses[i].family == family &&
+		    memcmp(n->addresses[i].local, bytes, ip_bits(family) / 8) == 0)
+			return places_add_device(s->p, TO_STORAGE,
+						 node_netdev(n, n->addresses[i].ifindex), words);
+	return 0;
+}
+
+/* The kernel's client of Ceph has one address, "10.0.0.5:0/2912": client_addr_show() in
+ * drivers/block/rbd.c */
+static int visit_rbd(struct storage *s, const char *path)
+{
+	const char *number = after(strrchr(path, '/'), "/rbd");
+	char text[HOST_NAME_LEN], host[HOST_NAME_LEN];
+	uint8_t bytes[16];
+	int family;
+
+	if (!number || fs_read(s->p->fs, FS_PATH("sys/bus/rbd/devices/%s/client_addr", number),
+			       text, sizeof(text)) < 0)
+		return 0;
+	ip_host(text, host, sizeof(host));
+	return ip_parse(host, &family, bytes)
+		       ? add_owner(s, family, bytes,
+				   "a client of Ceph has its address, /sys/bus/rbd")
+		       : 0;
+}
+
+/* A disk that is reached without IP is below the function: SRP in drivers/infiniband/ulp/srp, iSER
+ * and offloads of iSCSI. */
+static int visit_functions(struct storage *s, const char *path)
+{
+	const struct node *n = s->p->n;
+	int r = 0;
+
+	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
+		if (strstr(path, n->pcis[i].address))
+			r = places_add_device(s->p, TO_STORAGE,
+					      node_netdev_of(n, n->pcis[i].address),
+					      "a disk is below its function, /sys/class/block");
+	return r;
+}
+
 /* @path: its folder in sysfs, or a link to it. */
 static int visit_block(struct storage *s, const char *path)
 {
+	static int (*const visits[])(struct storage *s,
+				     const char *path) = { visit_functions, visit_iscsi, visit_nvme,
+							   visit_nbd, visit_rbd };
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char real[PATH_MAX], file[PATH_MAX];
-	int r;
+	int r = 0;
 
 	if (s->n_visits++ >= MAX_VISITS)
 		return 0;
@@ -321,11 +378,8 @@ static int visit_block(struct storage *s, const char *path)
 		return visit_any(s);
 	if (fs_exists(s->p->fs, FS_PATH("%s/partition", real)) > 0)
 		*strrchr(real, '/') = '\0';
-	r = visit_iscsi(s, real);
-	if (r >= 0)
-		r = visit_nvme(s, real);
-	if (r >= 0)
-		r = visit_nbd(s, real);
+	for (size_t i = 0; i < ELEMENTSOF(visits) && r >= 0; i++)
+		r = visits[i](s, real);
 	if (r >= 0 &&
 	    fs_read(s->p->fs, FS_PATH("%s/loop/backing_file", real), file, sizeof(file)) >= 0)
 		r = visit_path(s, file);
@@ -399,7 +453,8 @@ static bool is_kept(const char *option)
 /* A user and a password, if any, are before "@". */
 static void put_mount(FILE *f, const struct mount *m)
 {
-	const char *at = strrchr(m->source, '@'), *source = at ? at + 1 : m->source;
+	const char *at = is_lustre(m) ? NULL : strrchr(m->source, '@');
+	const char *source = at ? at + 1 : m->source;
 
 	fprintf(f, "1 1 %s / ", m->device);
 	put_encoded(f, m->point, strlen(m->point));
@@ -539,19 +594,6 @@ static char *cut_field(char **rest)
 	return field;
 }
 
-static int add_owner(struct storage *s, int family, const uint8_t *bytes)
-{
-	const struct node *n = s->p->n;
-
-	for (size_t i = 0; i < n->n_addresses; i++)
-		if (n->addresses[i].family == family &&
-		    memcmp(n->addresses[i].local, bytes, ip_bits(family) / 8) == 0)
-			return places_add_device(s->p, TO_STORAGE,
-						 node_netdev(n, n->addresses[i].ifindex),
-						 "ip= has its address, " CMDLINE);
-	return 0;
-}
-
 /*
  * Kernel: CLIENT:SERVER:GATEWAY:NETMASK:NAME:DEVICE:METHOD:..., and so has dracut, besides
  * DEVICE:METHOD[:MTU[:MAC]]; or one word.
@@ -571,7 +613,9 @@ static int on_ip(struct storage *s, const char *key, const char *value)
 	r = n > 1 && *fields[1] ? add(s, fields[1], key, CMDLINE) : 0;
 	if (r >= 0 && n == ELEMENTSOF(fields) && *fields[5])
 		return add_device(s, fields[5], key, CMDLINE);
-	return r >= 0 && ip_parse(fields[0], &family, bytes) ? add_owner(s, family, bytes) : r;
+	return r >= 0 && ip_parse(fields[0], &family, bytes)
+		       ? add_owner(s, family, bytes, "ip= has its address, " CMDLINE)
+		       : r;
 }
 
 static int on_bootdev(struct storage *s, const char *key, const char *value)

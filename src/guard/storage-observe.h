@@ -12,6 +12,8 @@
  *   NVMe     traddr= and host_iface= of each controller with transport tcp or rdma:
  *            nvmf_get_address() in drivers/nvme/host/fabrics.c
  *   nbd      the first address in the command line of its client, if that still runs
+ *   RBD      the address of this host that its client has
+ *   others   the function that the disk is below: SRP, FCoE, and offloads of iSCSI
  *
  * Where sysfs does not tell what a disk is made of, and for ZFS, all sessions and controllers
  * count.
@@ -20,8 +22,8 @@
  * dracut.cmdline(7)), bootdev=, BOOTIF= of pxelinux, nfsroot=, netroot=, root=, nbdroot= and
  * iscsi_target_ip=.
  *
- * Not seen: what is behind DRBD, RBD, FCoE or AoE; the other devices of a btrfs; data servers of
- * pNFS.
+ * Not seen: what is behind DRBD, AoE, or FCoE on a VLAN; the other devices of a btrfs; data servers
+ * of pNFS; servers of Lustre behind the first colon.
  */
 #pragma once
 
