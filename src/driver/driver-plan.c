@@ -326,7 +326,7 @@ static int hint_kept(const struct config *c, const struct node *n, struct plan *
 	return node_driver_mode(c, n) == alone
 		       ? 0
 		       : plan_add_hint(p, REASON_DRIVER_MODE_KEPT, ERDMA_MODULE,
-				       "it is loaded with compat_mode=%c; Mode=auto is %s here, "
+				       "it is loaded with compat_mode=%c; else auto would be %s, "
 				       "compat_mode=%c",
 				       module_options_is_compat(n) ? 'Y' : 'N',
 				       driver_mode_name(alone),
