@@ -22,6 +22,7 @@ struct row {
 	uint32_t class;
 	uint16_t device, vendor; /* vendor 0: that of mlx5 */
 	bool has_netdev, has_ibdev, has_gid, is_away, is_live, is_exclusive, is_copy, is_of_vf;
+	bool is_bonded, is_v1, is_other, has_autoprobe;
 	size_t n_netnses;
 	enum module_state part; /* of mlx5_ib; _MODULE_STATE_N: not told */
 	enum reason expected;
@@ -88,11 +89,25 @@ static const struct row rows[] = {
 
 	{ "a driver of virtual machines", NO_IBDEV, .driver = "vfio-pci", .class = ETHERNET,
 	  .detail = "it is bound to vfio-pci", .advice = "bind it to its own driver" },
+	{ "the same of the PF", .of = REASON_PF_SICK, .driver = "vfio-pci", .class = ETHERNET,
+	  .expected = REASON_NO_IBDEV, .detail = "it is bound to vfio-pci", .advice = "bind it to its own driver" },
+	{ "another driver than its own", .of = REASON_PF_SICK, .driver = "igb_uio", .class = ETHERNET,
+	  .is_other = true, .expected = REASON_NO_IBDEV, .detail = "it is bound to igb_uio",
+	  .advice = "bind it to its own driver" },
+	{ "neither device", NO_IBDEV, MLX5, WITHOUT_NETDEV },
+	{ "a port of a bond, whose driver removes the RDMA device", NO_IBDEV, .driver = "ice",
+	  .class = ETHERNET, .has_netdev = true, .is_bonded = true, .detail = "it is a port of bond0",
+	  .advice = "The driver ice" },
+	{ "a port of a bond with another driver", NO_IBDEV, MLX5, .has_netdev = true, .is_bonded = true,
+	  .detail = "before" },
+	{ "no port", NO_IBDEV, .driver = "ice", .class = ETHERNET, .has_netdev = true, .detail = "before" },
 	{ "a driver without RDMA", NO_IBDEV, .driver = "igb", .class = ETHERNET, .has_netdev = true,
 	  .detail = "no RDMA part of the driver igb is known", .advice = "Leave the function out" },
 
 	{ "an empty table", NO_GID, MLX5, .has_netdev = true, .has_ibdev = true,
 	  .detail = "the GID table of mlx5_0 is empty", .advice = "enable_roce" },
+	{ "RoCE v1 alone", NO_GID, MLX5, .has_netdev = true, .has_ibdev = true, .has_gid = true, .is_v1 = true,
+	  .detail = "mlx5_0 has RoCE v1 alone", .advice = "without Pro" },
 	{ "a copy may be without it", .of = REASON_NO_GID, MLX5, .has_netdev = true, .has_ibdev = true,
 	  .is_copy = true, .expected = REASON_NOT_RECORDED, .detail = "GIDs" },
 	{ "a copy without character devices", .of = REASON_NO_UVERBS, MLX5, .is_copy = true,
@@ -136,6 +151,8 @@ static const struct row rows[] = {
 	  .advice = "keeps the module from being loaded" },
 	{ "one that is", .of = REASON_NO_DRIVER, .driver = "", .module = "mlx5_ib",
 	  .part = MODULE_LOADED, .expected = REASON_NO_DRIVER, .detail = "before" },
+	{ "a VF whose PF gives none", .of = REASON_NO_DRIVER, MLX5, .is_of_vf = true, .has_autoprobe = true,
+	  .expected = REASON_AUTOPROBE_OFF, .detail = "of 0000:41:00.0" },
 	{ "no capture tells that", .of = REASON_NO_DRIVER, .driver = "",
 	  .expected = REASON_NO_DRIVER, .detail = "before" },
 	{ "a copy names no modules", .of = REASON_MODULE_MISSING, .driver = "", .is_copy = true,
@@ -151,10 +168,15 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 				.vendor = row->vendor ? row->vendor : 0x15b3,
 				.device = row->device,
 				.class = row->class,
+				.has_other_driver = row->is_other,
+				.has_autoprobe = row->has_autoprobe,
 				.is_away = row->is_away },
 			      { .address = "0000:41:00.1", .physfn = "0000:41:00.0" } };
 	struct pci *pci = &pcis[0];
-	struct netdev nd = { .name = "eth1", .is_up = true };
+	struct netdev netdevs[] = {
+		{ .name = "eth1", .is_up = true, .master = row->is_bonded ? 9 : 0 },
+		{ .ifindex = 9, .name = "bond0", .kind = "bond" },
+	};
 	struct gid gid = { .type = "RoCE v2" };
 	struct port port = { .number = 1, .gids = &gid, .n_gids = row->has_gid };
 	struct ibdev ib = { .name = "mlx5_0", .ports = &port, .n_ports = 1 };
@@ -162,8 +184,8 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 	struct netns netnses[] = { { .name = "storage" }, { .name = "web" } };
 	struct node n = { .pcis = pcis,
 			  .n_pcis = ELEMENTSOF(pcis),
-			  .netdevs = &nd,
-			  .n_netdevs = row->has_netdev,
+			  .netdevs = netdevs,
+			  .n_netdevs = row->has_netdev + row->is_bonded,
 			  .ibdevs = &ib,
 			  .n_ibdevs = row->has_ibdev,
 			  .modules = &part,
@@ -180,7 +202,8 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 	COPY(pci->driver_override, row->override ? row->override : "");
 	COPY(pci->module, row->module ? row->module : "");
 	COPY(ib.node_type, row->node_type ? row->node_type : "CA");
-	COPY(nd.pci, pci->address);
+	COPY(gid.type, row->is_v1 ? "IB/RoCE v1" : "RoCE v2");
+	COPY(netdevs[0].pci, pci->address);
 	COPY(ib.pci, pci->address);
 	return cause_of_reason(&n, &pcis[row->is_of_vf], row->of, detail, size, advice);
 }

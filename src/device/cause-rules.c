@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cause-rules.h"
 
+#include "../guard/vf-precheck-rules.h"
 #include "../model/in-use.h"
+#include "../model/ip.h"
 #include "../model/module-facts.h"
 #include "../model/vf-facts.h"
 #include "../model/way-facts.h"
@@ -154,9 +156,24 @@ static const char *namespace_of_pf(const struct node *n, const struct pci *pci)
 	return pf ? namespace_of(n, pf) : NULL;
 }
 
-static const char *driver_of_vm(const struct node *n _unused_, const struct pci *pci)
+static const char *foreign_driver(const struct node *n _unused_, const struct pci *pci)
 {
-	return in_use_is_vfio(pci) ? pci->driver : NULL;
+	return in_use_is_vfio(pci) || pci->has_other_driver ? pci->driver : NULL;
+}
+
+/* ice_lag_link() in drivers/net/ethernet/intel/ice/ice_lag.c removes the RDMA device. */
+static const char *bond_of_ice(const struct node *n, const struct pci *pci)
+{
+	const struct netdev *bond = node_bond_of(n, node_netdev_of(n, pci->address));
+
+	return bond && streq(pci->driver, "ice") ? bond->name : NULL;
+}
+
+static const char *pf_without_autoprobe(const struct node *n, const struct pci *pci)
+{
+	const struct pci *pf = node_pci(n, pci->physfn);
+
+	return pf && vf_precheck_has_autoprobe_off(pf) ? pf->address : NULL;
 }
 
 static const char *driver_of_mlx5(const struct node *n _unused_, const struct pci *pci)
@@ -195,6 +212,21 @@ static const char *driver_without_netdev(const struct node *n, const struct pci 
 static const char *driver_without_part(const struct node *n _unused_, const struct pci *pci)
 {
 	return rdma_part_of(pci->driver) ? NULL : pci->driver;
+}
+
+static bool has_gid(const struct ibdev *ib, const char *type)
+{
+	for (size_t p = 0; p < ib->n_ports; p++)
+		if (ANY(g, ib->ports[p].gids, ib->ports[p].n_gids, streq(g->type, type)))
+			return true;
+	return false;
+}
+
+static const char *device_of_v1(const struct node *n, const struct pci *pci)
+{
+	const struct ibdev *ib = node_ibdev_of(n, pci->address);
+
+	return ib && has_gid(ib, GID_ROCE_V1) && !has_gid(ib, GID_ROCE_V2) ? ib->name : NULL;
 }
 
 /* With RoCE an ibdev has the GID of the MAC as soon as its netdev is there:
@@ -258,6 +290,9 @@ static const char *device_without_mad(const struct node *n, const struct pci *pc
 	return pci_is_erdma(pci) || (ib && cause_lacks_mad(ib)) ? "" : NULL;
 }
 
+#define FOREIGN_DRIVER                                                                             \
+	foreign_driver, "it is bound to %s",                                                       \
+		"Leave the function out of Match=, or bind it to its own driver."
 #define NO_NETDEV                                                                                  \
 	driver_without_netdev, "%s is bound, but has no network device here",                      \
 		"Look in \"dmesg\" for the PCI address, and at \"devlink dev param show "          \
@@ -272,6 +307,7 @@ static const struct {
 	const char *(*seen)(const struct node *n, const struct pci *pci); /* NULL: always */
 	const char *words, *advice; /* NULL: the detail stays; the reason has the words */
 } evidence[] = {
+	{ REASON_PF_SICK, REASON_NO_IBDEV, FOREIGN_DRIVER },
 	{ REASON_PF_SICK, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
 	{ REASON_PF_SICK, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_PF_SICK, REASON_PF_SICK, NO_NETDEV },
@@ -279,10 +315,13 @@ static const struct {
 	{ REASON_PORT_DOWN, REASON_PORT_DOWN, NO_NETDEV },
 	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of_pf,
 	  "of its physical function, network namespaces: %s", NULL },
-	{ REASON_NO_IBDEV, REASON_NO_IBDEV, driver_of_vm, "it is bound to %s",
-	  "Leave the function out of Match=, or bind it to its own driver." },
+	{ REASON_NO_IBDEV, REASON_NO_IBDEV, FOREIGN_DRIVER },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
 	{ REASON_NO_IBDEV, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_NO_IBDEV, REASON_NO_IBDEV, NO_NETDEV },
+	{ REASON_NO_IBDEV, REASON_NO_IBDEV, bond_of_ice, "it is a port of %s",
+	  "The driver ice removes the RDMA device of a port of a bond or team: take the port out "
+	  "of it, or leave the function out of Match=." },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, driver_without_part,
 	  "no RDMA part of the driver %s is known",
 	  "Leave the function out of Match=, unless a software RDMA device (rdma_rxe, siw) is made "
@@ -293,6 +332,7 @@ static const struct {
 	  "Match=." },
 	{ REASON_NO_DRIVER, REASON_NO_DRIVER, driver_unloaded, "%s is not loaded",
 	  "\"rdma-provision plan\" says what keeps the module from being loaded." },
+	{ REASON_NO_DRIVER, REASON_AUTOPROBE_OFF, pf_without_autoprobe, "of %s", NULL },
 	{ REASON_NO_UMAD, REASON_NO_UMAD, device_without_mad, NULL,
 	  "Devices of iWARP and EFA have none, and this plugin cannot hand them out: use "
 	  "[DevicePlugin] Type=hca or dranet. eRDMA has one in compat mode, where ib_umad is "
@@ -303,6 +343,9 @@ static const struct {
 	{ REASON_NO_GID, REASON_NO_GID, empty_table, "the GID table of %s is empty",
 	  "RoCE may be switched off: see \"devlink dev param show pci/ADDRESS name enable_roce\". "
 	  "If it is false, set it to true and run \"devlink dev reload\"." },
+	{ REASON_NO_GID, REASON_NO_GID, device_of_v1, "%s has RoCE v1 alone",
+	  "Leave the function out of Match= if its card has no RoCE v2, as ConnectX-3 without "
+	  "Pro." },
 	{ REASON_ZERO_GUID, REASON_ZERO_GUID, vf_of_guest, NULL, NULL },
 	{ REASON_ZERO_GUID, REASON_ZERO_GUID, NULL, NULL,
 	  "The GUID of a physical function is that of the card: compare it with what the vendor's "

@@ -140,6 +140,11 @@ static void say_wanted(uint32_t want, char *ret, size_t size)
 		snprintf(ret, size, "%" PRIu32 " asked for", want);
 }
 
+bool vf_precheck_has_autoprobe_off(const struct pci *pf)
+{
+	return pf->has_autoprobe && !pf->autoprobe && !pf->is_switched;
+}
+
 bool vf_precheck_is_container(const struct node *n, const struct pci *pf)
 {
 	return n->is_container_loading &&

@@ -31,5 +31,8 @@
 enum reason vf_precheck(const struct plan *p, const struct memory *memory, const struct pci *pf,
 			uint32_t want, enum class *ret_class, char *detail, size_t size);
 
+/* Has another program switched it off? That this service did so for a moment does not count. */
+bool vf_precheck_has_autoprobe_off(const struct pci *pf);
+
 /* A container is loading the driver of this PF, which changes the PF and its VFs by itself. */
 bool vf_precheck_is_container(const struct node *n, const struct pci *pf);

@@ -21,12 +21,6 @@ struct vf {
 	const char *seed;           /* of its identity; "": none */
 };
 
-/* Has another program switched it off? That this service did so for a moment does not count. */
-static bool has_autoprobe_off(const struct pci *pf)
-{
-	return pf->has_autoprobe && !pf->autoprobe && !pf->is_switched;
-}
-
 /* After a write that never came back, or a bind that is a bad sign, nothing more is written to that
  * card; others have locks of their own. */
 static bool is_held(const struct memory *memory, const struct device *pf)
@@ -62,7 +56,7 @@ static bool is_idle(const struct memory *memory, const struct vf *v)
 static bool can_rebuild(const struct memory *memory, const struct vf *v)
 {
 	return !v->device->is_rebuilt && !is_held(memory, v->pf) &&
-	       !has_autoprobe_off(v->pf->pci) && is_idle(memory, v);
+	       !vf_precheck_has_autoprobe_off(v->pf->pci) && is_idle(memory, v);
 }
 
 static bool can_get_identity(const struct memory *memory, const struct vf *v)
@@ -199,7 +193,7 @@ static int restore_autoprobe(const struct node *n, const struct memory *memory, 
 		const struct pci *pf = &n->pcis[i];
 		struct action *a;
 
-		if (!pf->is_recorded || has_autoprobe_off(pf) || pf->is_busy ||
+		if (!pf->is_recorded || vf_precheck_has_autoprobe_off(pf) || pf->is_busy ||
 		    streq(memory->stuck, pf->address) || plan_is_making_vfs(p, pf->address))
 			continue;
 		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
@@ -247,7 +241,7 @@ static int want_binding(const struct node *n, const struct memory *memory, struc
 	if (is_held(memory, v->pf) &&
 	    !attempts_find(p->tried, VERB_BIND_DRIVER, vf->address, vf->module))
 		return 0;
-	if (vf->driver[0] || !vf->module[0] || has_autoprobe_off(pf) ||
+	if (vf->driver[0] || !vf->module[0] || vf_precheck_has_autoprobe_off(pf) ||
 	    !is_loaded(p, node_module(n, vf->module), pf))
 		return 0;
 	/* The next look finds the IPoIB netdev through which the VF gets its GUIDs first. */
@@ -315,7 +309,7 @@ static bool is_left_orphan(const struct memory *memory, const struct vf *v)
 	char users[64];
 
 	return d->reason == REASON_VF_ORPHAN && !d->is_lost && !is_held(memory, v->pf) &&
-	       !has_autoprobe_off(v->pf->pci) &&
+	       !vf_precheck_has_autoprobe_off(v->pf->pci) &&
 	       !in_use_of_function(v->graph, memory, d->pci, users, sizeof(users));
 }
 
@@ -399,7 +393,7 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 	char detail[64] = "", seed[MAC_LEN];
 	int r = 0;
 
-	if (has_autoprobe_off(pf->pci))
+	if (vf_precheck_has_autoprobe_off(pf->pci))
 		r = plan_add_hint(p, REASON_AUTOPROBE_OFF, pf->pci->address, NULL);
 	if (r >= 0)
 		r = hint_foreign(p, pf);
