@@ -75,12 +75,9 @@ static int on_answer(struct nlmsghdr *h, void *userdata)
 static struct nl_msg *request(const char *netdev, uint8_t command)
 {
 	const struct dcbmsg head = { .dcb_family = AF_UNSPEC, .cmd = command };
-	_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_make(
-		command == DCB_CMD_IEEE_GET ? RTM_GETDCB : RTM_SETDCB, 0, &head, sizeof(head));
+	const int type = command == DCB_CMD_IEEE_GET ? RTM_GETDCB : RTM_SETDCB;
 
-	if (!m || nla_put_string(m, DCB_ATTR_IFNAME, netdev) < 0)
-		return NULL;
-	return TAKE(m);
+	return put_string(netlink_make(type, 0, &head, sizeof(head)), DCB_ATTR_IFNAME, netdev);
 }
 
 static int read_all(struct netlink *nl, const char *netdev, struct answer *ret)

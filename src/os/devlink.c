@@ -104,13 +104,12 @@ static int read_health(struct netlink *nl, uint16_t family, struct devlink_funct
 static int read_eswitch(struct netlink *nl, uint16_t family, struct devlink_functions *f,
 			const char *address)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m =
+	struct nl_msg *m =
 		netlink_request(family, DEVLINK_CMD_ESWITCH_GET, DEVLINK_GENL_VERSION, 0);
 
-	if (!m || nla_put_string(m, DEVLINK_ATTR_BUS_NAME, "pci") < 0 ||
-	    nla_put_string(m, DEVLINK_ATTR_DEV_NAME, address) < 0)
-		return -ENOMEM;
-	return netlink_dump(nl, TAKE(m), devlink_on_eswitch, f);
+	m = put_string(m, DEVLINK_ATTR_BUS_NAME, "pci");
+	m = put_string(m, DEVLINK_ATTR_DEV_NAME, address);
+	return netlink_dump(nl, m, devlink_on_eswitch, f);
 }
 
 int devlink_read(struct netlink *nl, struct pci *pcis, size_t n_pcis)

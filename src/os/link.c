@@ -325,16 +325,14 @@ static int list(struct netlink *nl, const int32_t *id, const int32_t *own, struc
 		size_t *ret_n, struct tunnel_end **ret_ends, size_t *ret_n_ends)
 {
 	_cleanup_(links_done) struct link_list links = { .own = own };
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
 	struct ifinfomsg i = { .ifi_family = AF_UNSPEC };
+	struct nl_msg *m = netlink_make(RTM_GETLINK, NLM_F_DUMP, &i, sizeof(i));
 	int r;
 
-	m = netlink_make(RTM_GETLINK, NLM_F_DUMP, &i, sizeof(i));
-	if (!m || nla_put_u32(m, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS) < 0 ||
-	    (id && nla_put_s32(m, ATTR_IFLA_TARGET_NETNSID, *id) < 0))
-		return -ENOMEM;
-
-	r = netlink_list(nl, TAKE(m), on_link, &links, &links.n);
+	m = put_u32(m, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+	if (id)
+		m = put_u32(m, ATTR_IFLA_TARGET_NETNSID, (uint32_t)*id);
+	r = netlink_list(nl, m, on_link, &links, &links.n);
 	if (r < 0)
 		return r;
 
@@ -455,12 +453,7 @@ int link_sync(struct netlink *nl, uint32_t ifindex)
 static int set_attribute(struct netlink *nl, uint32_t ifindex, int type, const void *data,
 			 size_t size)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = set_link(ifindex, 0, 0);
-
-	if (!m || nla_put(m, type, (int)size, data) < 0)
-		return -ENOMEM;
-
-	return netlink_ask(nl, TAKE(m));
+	return netlink_ask(nl, netlink_put(set_link(ifindex, 0, 0), type, data, size));
 }
 
 int link_set_mtu(struct netlink *nl, uint32_t ifindex, uint32_t mtu)
@@ -534,17 +527,13 @@ static struct nl_msg *make_change(const struct address *a, uint32_t metric,
 		.ifa_scope = a->scope,
 		.ifa_index = a->ifindex,
 	};
-	_cleanup_(nlmsg_freep) struct nl_msg *m =
-		netlink_make(RTM_NEWADDR, NLM_F_REPLACE, &i, sizeof(i));
+	struct nl_msg *m = netlink_make(RTM_NEWADDR, NLM_F_REPLACE, &i, sizeof(i));
 
-	for (size_t k = 0; k < ELEMENTSOF(kept) && m; k++)
-		if (tb[kept[k]] &&
-		    nla_put(m, kept[k], nla_len(tb[kept[k]]), nla_data(tb[kept[k]])) < 0)
-			return NULL;
-	return m && nla_put_u32(m, IFA_FLAGS, flags) >= 0 &&
-			       nla_put_u32(m, IFA_RT_PRIORITY, metric) >= 0
-		       ? TAKE(m)
-		       : NULL;
+	for (size_t k = 0; k < ELEMENTSOF(kept); k++)
+		if (tb[kept[k]])
+			m = netlink_put(m, kept[k], nla_data(tb[kept[k]]),
+					(size_t)nla_len(tb[kept[k]]));
+	return put_u32(put_u32(m, IFA_FLAGS, flags), IFA_RT_PRIORITY, metric);
 }
 
 static int on_address_to_change(struct nlmsghdr *h, void *userdata)
@@ -593,37 +582,32 @@ static struct nl_msg *make_address(int request, int flags, const struct address 
 			       .ifa_prefixlen = a->prefix_len,
 			       .ifa_scope = a->scope,
 			       .ifa_index = a->ifindex };
-	_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_make(request, flags, &i, sizeof(i));
+	struct nl_msg *m = netlink_make(request, flags, &i, sizeof(i));
 	const size_t bytes = address_bytes(a->family);
 
-	if (!m || nla_put(m, IFA_LOCAL, bytes, a->local) < 0 ||
-	    nla_put(m, IFA_ADDRESS, bytes, a->local) < 0)
-		return NULL;
-	return TAKE(m);
+	m = netlink_put(m, IFA_LOCAL, a->local, bytes);
+	return netlink_put(m, IFA_ADDRESS, a->local, bytes);
 }
 
 /* All ones behind the prefix, as "ip address add ... brd +" and DHCP clients have it. */
-static int put_broadcast(struct nl_msg *m, const struct address *a)
+static struct nl_msg *put_broadcast(struct nl_msg *m, const struct address *a)
 {
 	uint8_t bytes[4];
 
 	if (a->family != AF_INET || a->prefix_len >= 31)
-		return 0;
+		return m;
 	memcpy(bytes, a->local, sizeof(bytes));
 	for (uint32_t bit = a->prefix_len; bit < 32; bit++)
 		bytes[bit / 8] |= 0x80 >> bit % 8;
-	return nla_put(m, IFA_BROADCAST, sizeof(bytes), bytes);
+	return netlink_put(m, IFA_BROADCAST, bytes, sizeof(bytes));
 }
 
 int link_add_address(struct netlink *nl, const struct address *a)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	struct nl_msg *m = make_address(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, a);
 
-	m = make_address(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, a);
-	if (!m || put_broadcast(m, a) < 0 || nla_put_u32(m, IFA_RT_PRIORITY, a->metric) < 0 ||
-	    nla_put_u8(m, ATTR_IFA_PROTO, OWN_PROTOCOL) < 0)
-		return -ENOMEM;
-	return netlink_ask(nl, TAKE(m));
+	m = put_u32(put_broadcast(m, a), IFA_RT_PRIORITY, a->metric);
+	return netlink_ask(nl, put_u8(m, ATTR_IFA_PROTO, OWN_PROTOCOL));
 }
 
 int link_remove_address(struct netlink *nl, const struct address *a)

@@ -77,30 +77,25 @@ static struct nl_msg *make(int request, int how, const struct neighbour *n, uint
 	struct ndmsg i = { .ndm_family = n->family,
 			   .ndm_ifindex = (int)n->ifindex,
 			   .ndm_flags = flags };
-	_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_make(request, how, &i, sizeof(i));
+	struct nl_msg *m = netlink_make(request, how, &i, sizeof(i));
 
-	return m && nla_put(m, NDA_DST, address_bytes(n->family), n->address) >= 0 ? TAKE(m) : NULL;
+	return netlink_put(m, NDA_DST, n->address, address_bytes(n->family));
 }
 
 int neighbour_manage(struct netlink *nl, const struct neighbour *n)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	struct nl_msg *m = make(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, n, NTF_ROUTER);
 
-	m = make(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, n, NTF_ROUTER);
-	if (!m || nla_put_u32(m, ATTR_NDA_FLAGS_EXT, EXT_MANAGED) < 0 ||
-	    nla_put_u8(m, ATTR_NDA_PROTOCOL, OWN_PROTOCOL) < 0)
-		return -ENOMEM;
-	return netlink_ask(nl, TAKE(m));
+	m = put_u32(m, ATTR_NDA_FLAGS_EXT, EXT_MANAGED);
+	return netlink_ask(nl, put_u8(m, ATTR_NDA_PROTOCOL, OWN_PROTOCOL));
 }
 
 int neighbour_probe(struct netlink *nl, const struct neighbour *n)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	struct nl_msg *m =
+		make(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, n, NTF_ROUTER | NTF_USE);
 
-	m = make(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, n, NTF_ROUTER | NTF_USE);
-	if (!m || nla_put_u8(m, ATTR_NDA_PROTOCOL, OWN_PROTOCOL) < 0)
-		return -ENOMEM;
-	return netlink_ask(nl, TAKE(m));
+	return netlink_ask(nl, put_u8(m, ATTR_NDA_PROTOCOL, OWN_PROTOCOL));
 }
 
 int neighbour_remove(struct netlink *nl, const struct neighbour *n)

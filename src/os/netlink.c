@@ -239,16 +239,22 @@ struct nl_msg *netlink_request(uint16_t family, uint8_t command, uint8_t version
 	return TAKE(m);
 }
 
+struct nl_msg *netlink_put(struct nl_msg *m, int type, const void *data, size_t size)
+{
+	if (!m || nla_put(m, type, (int)size, data) >= 0)
+		return m;
+	nlmsg_free(m);
+	return NULL;
+}
+
 int netlink_find_family(struct netlink *nl, const char *name, uint16_t *ret)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m =
-		netlink_request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 0);
+	struct nl_msg *m = netlink_request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 0);
 	uint16_t family = 0;
 	int r;
 
-	if (!m || nla_put_string(m, CTRL_ATTR_FAMILY_NAME, name) < 0)
-		return -ENOMEM;
-	r = netlink_dump(nl, TAKE(m), on_family, &family);
+	m = put_string(m, CTRL_ATTR_FAMILY_NAME, name);
+	r = netlink_dump(nl, m, on_family, &family);
 	if (r < 0)
 		return r;
 	if (family == 0)

@@ -72,3 +72,8 @@ int netlink_find_family(struct netlink *nl, const char *name, uint16_t *ret);
 struct nl_msg *netlink_make(int type, int flags, const void *header, size_t size);
 /* The same of a family of NETLINK_GENERIC that has no header of its own. */
 struct nl_msg *netlink_request(uint16_t family, uint8_t command, uint8_t version, int flags);
+/*
+ * Adds an attribute. Return: @m; NULL when it is NULL, and when there is no memory, which releases
+ * it. So a request is made without a check for each of its attributes.
+ */
+struct nl_msg *netlink_put(struct nl_msg *m, int type, const void *data, size_t size);

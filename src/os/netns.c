@@ -29,10 +29,9 @@ static int on_id(struct nlmsghdr *h, void *userdata)
 static struct nl_msg *make_request(int type, int fd)
 {
 	struct rtgenmsg g = { .rtgen_family = AF_UNSPEC };
-	_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_make(type, 0, &g, sizeof(g));
-	const int key = fd < 0 ? NETNSA_PID : NETNSA_FD;
+	struct nl_msg *m = netlink_make(type, 0, &g, sizeof(g));
 
-	return m && nla_put_u32(m, key, (uint32_t)(fd < 0 ? getpid() : fd)) >= 0 ? TAKE(m) : NULL;
+	return put_u32(m, fd < 0 ? NETNSA_PID : NETNSA_FD, (uint32_t)(fd < 0 ? getpid() : fd));
 }
 
 static int get_id(struct netlink *nl, int fd, int32_t *ret)
@@ -43,12 +42,9 @@ static int get_id(struct netlink *nl, int fd, int32_t *ret)
 
 static int give_id(struct netlink *nl, int fd)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = make_request(RTM_NEWNSID, fd);
-	int r;
+	struct nl_msg *m = make_request(RTM_NEWNSID, fd);
+	int r = netlink_ask(nl, put_u32(m, NETNSA_NSID, (uint32_t)NO_ID)); /* any */
 
-	if (!m || nla_put_s32(m, NETNSA_NSID, NO_ID) < 0) /* any */
-		return -ENOMEM;
-	r = netlink_ask(nl, TAKE(m));
 	return r == -EEXIST ? 0 : r; /* another program was faster */
 }
 

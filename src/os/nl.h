@@ -35,6 +35,22 @@ static inline uint32_t get_u32(const struct nlattr *a, uint32_t otherwise)
 	return a ? nla_get_u32(a) : otherwise;
 }
 
+/* netlink_put() of numbers and texts. */
+static inline struct nl_msg *put_u8(struct nl_msg *m, int type, uint8_t value)
+{
+	return netlink_put(m, type, &value, sizeof(value));
+}
+
+static inline struct nl_msg *put_u32(struct nl_msg *m, int type, uint32_t value)
+{
+	return netlink_put(m, type, &value, sizeof(value));
+}
+
+static inline struct nl_msg *put_string(struct nl_msg *m, int type, const char *text)
+{
+	return netlink_put(m, type, text, strlen(text) + 1);
+}
+
 /* libnl 3.4 reads a policy, and does not say const. */
 #if LIBNL_VER_NUM < LIBNL_VER(3, 6)
 #define nla_parse_nested(tb, max, a, policy)                                                       \

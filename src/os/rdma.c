@@ -31,9 +31,7 @@ static struct nl_msg *request(int command, int flags)
 
 static struct nl_msg *request_of(uint32_t index, int command, int flags)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = request(command, flags);
-
-	return m && nla_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, index) >= 0 ? TAKE(m) : NULL;
+	return put_u32(request(command, flags), RDMA_NLDEV_ATTR_DEV_INDEX, index);
 }
 
 /* No header of its own follows the one of netlink. */
@@ -133,11 +131,11 @@ static int on_resources(struct nlmsghdr *h, void *userdata)
 static int ask_about(struct netlink *nl, struct ibdev *d, int command, uint32_t port,
 		     int (*on_message)(struct nlmsghdr *h, void *userdata))
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = request_of(d->index, command, 0);
+	struct nl_msg *m = request_of(d->index, command, 0);
 
-	if (!m || (port > 0 && nla_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, port) < 0))
-		return -ENOMEM;
-	return netlink_dump(nl, TAKE(m), on_message, d);
+	if (port > 0)
+		m = put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	return netlink_dump(nl, m, on_message, d);
 }
 
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
@@ -324,15 +322,9 @@ int rdma_get_netns_mode(struct netlink *nl, enum netns_mode *ret)
 
 int rdma_set_netns_mode(struct netlink *nl, enum netns_mode mode)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
-
 	assert(mode == NETNS_MODE_SHARED || mode == NETNS_MODE_EXCLUSIVE);
-
-	m = request(RDMA_NLDEV_CMD_SYS_SET, 0);
-	if (!m || nla_put_u8(m, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, mode == NETNS_MODE_SHARED) < 0)
-		return -ENOMEM;
-
-	return netlink_ask(nl, TAKE(m));
+	return netlink_ask(nl, put_u8(request(RDMA_NLDEV_CMD_SYS_SET, 0),
+				      RDMA_NLDEV_SYS_ATTR_NETNS_MODE, mode == NETNS_MODE_SHARED));
 }
 
 /* Ledgers and questions name them as well: no other path comes of that. */

@@ -133,15 +133,13 @@ static int dump(struct netlink *nl, int family, uint32_t table, struct routes *l
 {
 	struct rtmsg i = { .rtm_family = family,
 			   .rtm_table = table < 256 ? table : RT_TABLE_UNSPEC };
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	struct nl_msg *m = netlink_make(RTM_GETROUTE, NLM_F_DUMP, &i, sizeof(i));
 	int r;
 
-	m = netlink_make(RTM_GETROUTE, NLM_F_DUMP, &i, sizeof(i));
-	if (!m || (table && nla_put_u32(m, RTA_TABLE, table) < 0))
-		return -ENOMEM;
-
+	if (table)
+		m = put_u32(m, RTA_TABLE, table);
 	list->family = family;
-	r = netlink_list(nl, TAKE(m), on_route, list, &list->n);
+	r = netlink_list(nl, m, on_route, list, &list->n);
 
 	/* The table is made with its first route; a kernel may be without IPv6. */
 	return r == -ENOENT || r == -EAFNOSUPPORT || r == -EOPNOTSUPP ? 0 : r;
@@ -288,17 +286,20 @@ static struct nl_msg *make(int request, int flags, uint8_t protocol, const struc
 		.rtm_scope = t->scope,
 		.rtm_type = RTN_UNICAST,
 	};
-	_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_make(request, flags, &i, sizeof(i));
+	struct nl_msg *m = netlink_make(request, flags, &i, sizeof(i));
 	const size_t bytes = address_bytes(t->family);
 
-	if (!m || nla_put_u32(m, RTA_TABLE, t->table) < 0 ||
-	    nla_put_u32(m, RTA_OIF, t->ifindex) < 0 ||
-	    (t->metric && nla_put_u32(m, RTA_PRIORITY, t->metric) < 0) ||
-	    (t->prefix_len && nla_put(m, RTA_DST, bytes, t->dst) < 0) ||
-	    (!is_zero(t->gateway) && nla_put(m, RTA_GATEWAY, bytes, t->gateway) < 0) ||
-	    (!is_zero(t->src) && nla_put(m, RTA_PREFSRC, bytes, t->src) < 0))
-		return NULL;
-	return TAKE(m);
+	m = put_u32(m, RTA_TABLE, t->table);
+	m = put_u32(m, RTA_OIF, t->ifindex);
+	if (t->metric)
+		m = put_u32(m, RTA_PRIORITY, t->metric);
+	if (t->prefix_len)
+		m = netlink_put(m, RTA_DST, t->dst, bytes);
+	if (!is_zero(t->gateway))
+		m = netlink_put(m, RTA_GATEWAY, t->gateway, bytes);
+	if (!is_zero(t->src))
+		m = netlink_put(m, RTA_PREFSRC, t->src, bytes);
+	return m;
 }
 
 /*
@@ -349,14 +350,16 @@ static int ask(struct netlink *nl, const struct lookup *l, unsigned flags, struc
 			   .rtm_dst_len = bytes * 8,
 			   .rtm_src_len = has_source ? bytes * 8 : 0,
 			   .rtm_flags = flags };
-	_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_make(RTM_GETROUTE, 0, &i, sizeof(i));
+	struct nl_msg *m = netlink_make(RTM_GETROUTE, 0, &i, sizeof(i));
 
-	if (!m || nla_put(m, RTA_DST, bytes, l->dst) < 0 ||
-	    (has_source && nla_put(m, RTA_SRC, bytes, l->address) < 0) ||
-	    (!has_source && l->ifindex && nla_put_u32(m, RTA_OIF, l->ifindex) < 0) ||
-	    (l->mark && nla_put_u32(m, RTA_MARK, l->mark) < 0))
-		return -ENOMEM;
-	return netlink_dump(nl, TAKE(m), on_answer, ret);
+	m = netlink_put(m, RTA_DST, l->dst, bytes);
+	if (has_source)
+		m = netlink_put(m, RTA_SRC, l->address, bytes);
+	else if (l->ifindex)
+		m = put_u32(m, RTA_OIF, l->ifindex);
+	if (l->mark)
+		m = put_u32(m, RTA_MARK, l->mark);
+	return netlink_dump(nl, m, on_answer, ret);
 }
 
 /*

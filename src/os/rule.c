@@ -130,15 +130,14 @@ static struct nl_msg *make(int request, int flags, const struct rule *rule)
 				  .src_len = rule->src_len,
 				  .table = rule->table < 256 ? rule->table : RT_TABLE_UNSPEC,
 				  .action = FR_ACT_TO_TBL };
-	_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_make(request, flags, &i, sizeof(i));
+	struct nl_msg *m = netlink_make(request, flags, &i, sizeof(i));
 
-	if (!m || nla_put_u32(m, FRA_TABLE, rule->table) < 0 ||
-	    nla_put_u32(m, FRA_PRIORITY, rule->preference) < 0 ||
-	    nla_put_u8(m, FRA_PROTOCOL, OWN_PROTOCOL) < 0 ||
-	    (rule->src_len && nla_put(m, FRA_SRC, address_bytes(rule->family), rule->src) < 0) ||
-	    (rule->oif[0] && nla_put_string(m, FRA_OIFNAME, rule->oif) < 0))
-		return NULL;
-	return TAKE(m);
+	m = put_u32(m, FRA_TABLE, rule->table);
+	m = put_u32(m, FRA_PRIORITY, rule->preference);
+	m = put_u8(m, FRA_PROTOCOL, OWN_PROTOCOL);
+	if (rule->src_len)
+		m = netlink_put(m, FRA_SRC, rule->src, address_bytes(rule->family));
+	return rule->oif[0] ? put_string(m, FRA_OIFNAME, rule->oif) : m;
 }
 
 int rule_add(struct netlink *nl, const struct rule *rule)

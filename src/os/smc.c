@@ -54,33 +54,30 @@ static int compare_entry(const void *a, const void *b)
 	return r != 0 ? r : strcmp(x->netdev, y->netdev);
 }
 
-/* @id: NULL: without one */
+/* @id: NULL: without one. @ret: NULL: there is no memory */
 static int make_request(struct netlink *nl, uint8_t command, int flags, const char *id,
 			struct nl_msg **ret)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
 	uint16_t family;
-	int r;
+	int r = netlink_find_family(nl, SMCR_GENL_FAMILY_NAME, &family);
 
-	r = netlink_find_family(nl, SMCR_GENL_FAMILY_NAME, &family);
 	if (r < 0)
 		return r;
-	m = netlink_request(family, command, SMCR_GENL_FAMILY_VERSION, flags);
-	if (!m || (id && nla_put_string(m, SMC_PNETID_NAME, id) < 0))
-		return -ENOMEM;
-	*ret = TAKE(m);
+	*ret = netlink_request(family, command, SMCR_GENL_FAMILY_VERSION, flags);
+	if (id)
+		*ret = put_string(*ret, SMC_PNETID_NAME, id);
 	return 0;
 }
 
 int smc_list(struct netlink *nl, struct pnet **ret, size_t *ret_n)
 {
 	_cleanup_(freep) struct smc_table t = {};
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	struct nl_msg *m;
 	int r;
 
 	r = make_request(nl, SMC_PNETID_GET, NLM_F_DUMP, NULL, &m);
 	if (r >= 0)
-		r = netlink_list(nl, TAKE(m), smc_on_entry, &t, &t.n);
+		r = netlink_list(nl, m, smc_on_entry, &t, &t.n);
 	if (r < 0)
 		return r;
 
@@ -92,24 +89,23 @@ int smc_list(struct netlink *nl, struct pnet **ret, size_t *ret_n)
 
 int smc_add(struct netlink *nl, const struct pnet *e)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
-	int r;
+	struct nl_msg *m;
+	int r = make_request(nl, SMC_PNETID_ADD, 0, e->id, &m);
 
-	r = make_request(nl, SMC_PNETID_ADD, 0, e->id, &m);
 	if (r < 0)
 		return r;
-	if (e->netdev[0] && nla_put_string(m, SMC_PNETID_ETHNAME, e->netdev) < 0)
-		return -ENOMEM;
-	if (e->ibdev[0] && (nla_put_string(m, SMC_PNETID_IBNAME, e->ibdev) < 0 ||
-			    nla_put_u8(m, SMC_PNETID_IBPORT, (uint8_t)e->port) < 0))
-		return -ENOMEM;
-	return netlink_ask(nl, TAKE(m));
+	if (e->netdev[0])
+		m = put_string(m, SMC_PNETID_ETHNAME, e->netdev);
+	if (e->ibdev[0])
+		m = put_u8(put_string(m, SMC_PNETID_IBNAME, e->ibdev), SMC_PNETID_IBPORT,
+			   (uint8_t)e->port);
+	return netlink_ask(nl, m);
 }
 
 int smc_remove(struct netlink *nl, const char *id)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	struct nl_msg *m;
 	int r = make_request(nl, SMC_PNETID_DEL, 0, id, &m);
 
-	return r < 0 ? r : netlink_ask(nl, TAKE(m));
+	return r < 0 ? r : netlink_ask(nl, m);
 }

@@ -98,16 +98,13 @@ static int on_link(struct nlmsghdr *h, void *userdata)
 
 int vf_list(struct netlink *nl, uint32_t ifindex, struct vf_info **ret, size_t *ret_n)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
 	_cleanup_(freep) struct list list = {};
 	struct ifinfomsg i = { .ifi_family = AF_UNSPEC, .ifi_index = (int)ifindex };
+	struct nl_msg *m = netlink_make(RTM_GETLINK, 0, &i, sizeof(i));
 	int r;
 
-	m = netlink_make(RTM_GETLINK, 0, &i, sizeof(i));
-	if (!m || nla_put_u32(m, IFLA_EXT_MASK, RTEXT_FILTER_VF | RTEXT_FILTER_SKIP_STATS) < 0)
-		return -ENOMEM;
-
-	r = netlink_dump(nl, TAKE(m), on_link, &list);
+	m = put_u32(m, IFLA_EXT_MASK, RTEXT_FILTER_VF | RTEXT_FILTER_SKIP_STATS);
+	r = netlink_dump(nl, m, on_link, &list);
 	if (r < 0)
 		return r;
 

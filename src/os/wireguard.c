@@ -63,17 +63,15 @@ static int on_device(struct nlmsghdr *h, void *userdata)
 
 int wireguard_list(struct netlink *nl, uint32_t ifindex, struct tunnel_end **list, size_t *n)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
 	struct ends ends = { ifindex, *list, *n };
+	struct nl_msg *m;
 	uint16_t family;
 	int r = netlink_find_family(nl, WIREGUARD_KIND, &family);
 
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	m = netlink_request(family, WIREGUARD_GET_DEVICE, WIREGUARD_VERSION, NLM_F_DUMP);
-	if (!m || nla_put_u32(m, DEVICE_IFINDEX, ifindex) < 0)
-		return -ENOMEM;
-	r = netlink_list(nl, TAKE(m), on_device, &ends, &ends.n);
+	r = netlink_list(nl, put_u32(m, DEVICE_IFINDEX, ifindex), on_device, &ends, &ends.n);
 	*list = ends.list;
 	*n = ends.n;
 	return r == -ENOMEM ? r : 0;
