@@ -52,8 +52,8 @@ int cdi_text(const struct node *n, const struct plan *p, char **ret);
 int nfd_text(const struct config *c, const struct node *n, const struct plan *p, const char *old,
 	     char **ret);
 
-/* The whole file, with the last change when one is known. Return: 0 or -ENOMEM. */
+/*
+ * The whole file, with the last change when one is known: of this pass, or as the file of ours that
+ * is there tells it. Return: 0 or -ENOMEM.
+ */
 int metrics_text(const struct config *c, const struct node *n, const struct plan *p, char **ret);
-
-/* The last change that a file of ours tells of. Return: 0, or -ENODATA when it tells of none. */
-int metrics_read_change(const char *text, struct last_change *ret);

@@ -32,15 +32,28 @@
 #include "../plugin/plugin-output.h"
 #include "../show/state.h"
 
+#include <fnmatch.h>
+
 #define NAME     "rdma_provision_"
 #define TIME     NAME "last_change_timestamp_seconds"
 #define DURATION NAME "last_change_duration_seconds"
 #define STEPS    NAME "last_change_steps"
 
 /* All others are gauges: none of them only grows. */
+#define HEAD(name, help)         "# HELP " name " " help "\n# TYPE " name " gauge\n"
+#define GAUGE(name, help, value) HEAD(name, help) name " " value "\n"
+
+/* The last change: a format to print it, and a pattern of what was printed by that. */
+#define CHANGE(time, duration, steps)                                                              \
+	GAUGE(TIME, "When the last pass ended that changed something.", time)                      \
+	GAUGE(DURATION, "How long that pass took.", duration)                                      \
+	GAUGE(STEPS, "How many changes it made.", steps)
+#define CHANGE_MAX 1024 /* bytes of it, far more than any */
+#define DIGITS     "+([0-9])"
+
 static void put_head(FILE *f, const char *name, const char *help)
 {
-	fprintf(f, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+	fprintf(f, HEAD("%s", "%s"), name, help, name);
 }
 
 static void put_state(FILE *f, const struct plan *p)
@@ -250,23 +263,22 @@ static void put_links(FILE *f, const struct plan *p)
 			put_of_nic(f, flapping, &p->devices[i], p->devices[i].is_flapping);
 }
 
-static void put_change(FILE *f, const struct last_change *change)
+/* @old: the file as it is, or NULL; its last lines stay while this pass has changed nothing. */
+static void put_change(FILE *f, const struct last_change *change, const char *old)
 {
-	if (change->steps == 0)
-		return;
-	put_head(f, TIME, "When the last pass ended that changed something.");
-	fprintf(f, TIME " %" PRId64 "\n", change->time_sec);
-	put_head(f, DURATION, "How long that pass took.");
-	fprintf(f, DURATION " %" PRIu64 ".%06" PRIu64 "\n", change->duration_usec / USEC_PER_SEC,
-		change->duration_usec % USEC_PER_SEC);
-	put_head(f, STEPS, "How many changes it made.");
-	fprintf(f, STEPS " %" PRIu32 "\n", change->steps);
+	old = old ? strstr(old, "# HELP " TIME) : NULL;
+	if (change->steps > 0)
+		fprintf(f, CHANGE("%" PRId64, "%" PRIu64 ".%06" PRIu64, "%" PRIu32),
+			change->time_sec, change->duration_usec / USEC_PER_SEC,
+			change->duration_usec % USEC_PER_SEC, change->steps);
+	else if (old && strlen(old) < CHANGE_MAX &&
+		 fnmatch(CHANGE(DIGITS, DIGITS "." DIGITS, DIGITS), old, FNM_EXTMATCH) == 0)
+		fputs(old, f);
 }
 
 int metrics_text(const struct config *c, const struct node *n, const struct plan *p, char **ret)
 {
-	struct last_change change = p->tried ? p->tried->change : (struct last_change){};
-	const char *present = n->outputs[OUTPUT_METRICS].text;
+	const struct last_change none = {};
 	_cleanup_(stream_done) struct stream out = {};
 
 	if (stream_open(&out) < 0)
@@ -284,53 +296,6 @@ int metrics_text(const struct config *c, const struct node *n, const struct plan
 	put_vfs(out.f, p, NAME "virtual_functions_present", "VFs that each NIC has.", false);
 	put_health(out.f, p);
 	put_links(out.f, p);
-	if (change.steps == 0 && present) /* this pass has changed nothing so far */
-		metrics_read_change(present, &change);
-	put_change(out.f, &change);
+	put_change(out.f, p->tried ? &p->tried->change : &none, n->outputs[OUTPUT_METRICS].text);
 	return stream_take(&out, ret);
-}
-
-/* The value of a metric without labels, or NULL. */
-static const char *find(const char *text, const char *name)
-{
-	char start[80];
-
-	snprintf(start, sizeof(start), "\n%s ", name);
-	text = strstr(text, start);
-	return text ? text + strlen(start) : NULL;
-}
-
-/* "12" or "12.345678", to the end of its line, in units of 1/@unit. */
-static int parse(const char *s, uint64_t unit, uint64_t *ret)
-{
-	uint64_t whole, rest = 0, place = unit;
-	char *end;
-
-	if (!s || *s < '0' || *s > '9')
-		return -ENODATA;
-	errno = 0;
-	whole = strtoull(s, &end, 10);
-	if (errno != 0 || whole > INT64_MAX / unit)
-		return -ENODATA;
-	if (*end == '.')
-		while (*++end >= '0' && *end <= '9') {
-			place /= 10;
-			rest += (uint64_t)(*end - '0') * place;
-		}
-	if (*end != '\n')
-		return -ENODATA;
-	*ret = whole * unit + rest;
-	return 0;
-}
-
-int metrics_read_change(const char *text, struct last_change *ret)
-{
-	uint64_t time_sec, duration_usec, steps;
-
-	if (!output_is_own(OUTPUT_METRICS, text) || parse(find(text, TIME), 1, &time_sec) < 0 ||
-	    parse(find(text, DURATION), USEC_PER_SEC, &duration_usec) < 0 ||
-	    parse(find(text, STEPS), 1, &steps) < 0 || steps == 0 || steps > UINT32_MAX)
-		return -ENODATA;
-	*ret = (struct last_change){ (uint32_t)steps, (int64_t)time_sec, duration_usec };
-	return 0;
 }
