@@ -48,7 +48,7 @@ int command_gate(const struct command *cmd)
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	int r;
 
-	/* As in serve.c. A failure is no reason to hold a kubelet. */
+	/* As in helper-verb.c. A failure is no reason to hold a kubelet. */
 	if (prctl(PR_SET_DUMPABLE, 0) < 0)
 		log_warning_errno(-errno, "PR_SET_DUMPABLE");
 	r = fs_open_root(cmd->root, &fs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Service: the verbs run and helper, which units start, and apply and wait, which have a running
- * service make its pass and wait for it.
+ * Service: the verb run, and apply and wait, which have a running service make its pass and wait
+ * for it.
  */
 #include "../base/document.h"
 #include "../base/log.h"
@@ -11,7 +11,6 @@
 #include "../pass/loop.h"
 #include "../pass/report.h"
 #include "../service/apply-request.h"
-#include "../service/serve.h"
 #include "../service/service.h"
 #include "../service/wait.h"
 #include "session.h"
@@ -220,9 +219,4 @@ int command_wait(const struct command *cmd)
 	if (print_state(cmd, &fs) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
 	return session_exit_code(state);
-}
-
-int command_helper(const struct command *cmd)
-{
-	return serve(cmd->argument) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

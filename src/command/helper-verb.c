@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "serve.h"
-
+/*
+ * Helper: the verb of the units that do what the service has no right to do, the other side of
+ * os/helper.h. The process answers a question of the service from standard input, its socket, may
+ * do that one thing, and does nothing else; a second one too when it comes at once. SIGALRM ends it
+ * when the work on one does not end.
+ */
 #include "../base/log.h"
 #include "../config/load.h"
 #include "../kubelet/look.h"
@@ -11,6 +15,7 @@
 #include "../os/request.h"
 #include "../plugin/plugin-output.h"
 #include "../step/other-files.h"
+#include "command.h"
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -111,10 +116,7 @@ static int run_job(void *userdata, size_t i _unused_, char *error _unused_)
 
 static struct job *find_free(struct job *jobs)
 {
-	for (size_t i = 0; i < MAX_JOBS; i++)
-		if (jobs[i].child.pid == 0)
-			return &jobs[i];
-	return NULL;
+	return FIND(j, jobs, MAX_JOBS, j->child.pid == 0);
 }
 
 /* Serves one question. Return: 0, or -errno, logged. */
@@ -185,41 +187,45 @@ static bool is_asked_again(struct job *jobs, uint64_t until_usec)
 	return false;
 }
 
-static int refuse_name(const char *name)
+static const struct helper *find_helper(const char *name)
 {
+	const struct helper *found =
+		FIND(h, helpers, ELEMENTSOF(helpers), name && streq(h->name, name));
 	char known[96] = "";
+
+	if (found)
+		return found;
 
 	for (size_t i = 0; i < ELEMENTSOF(helpers); i++)
 		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s",
 			 i > 0 ? ", " : "", helpers[i].name);
 	log_error("helper %s: there is none of this name: use %s", name ? name : "", known);
-	return -EINVAL;
+	return NULL;
 }
 
-int serve(const char *name)
+int command_helper(const struct command *cmd)
 {
+	const struct helper *h = find_helper(cmd->argument);
 	struct job jobs[MAX_JOBS] = {};
 	uint64_t until_usec;
-	size_t i = 0;
 	int r;
 
-	while (i < ELEMENTSOF(helpers) && !(name && streq(helpers[i].name, name)))
-		i++;
-	if (i == ELEMENTSOF(helpers))
-		return refuse_name(name);
-
+	if (!h)
+		return EXIT_FAILURE;
 	/*
 	 * The service has the same user and may have every capability of this process: it could
 	 * write into its memory by /proc/PID/mem. Source: __ptrace_may_access() in kernel/ptrace.c
 	 */
-	if (prctl(PR_SET_DUMPABLE, 0) < 0)
-		return log_error_errno(-errno, "PR_SET_DUMPABLE");
+	if (prctl(PR_SET_DUMPABLE, 0) < 0) {
+		log_error_errno(-errno, "PR_SET_DUMPABLE");
+		return EXIT_FAILURE;
+	}
 	/* The limit of the unit has room for this and one more question. */
-	until_usec = now_usec() + helpers[i].limit_sec * USEC_PER_SEC;
+	until_usec = now_usec() + h->limit_sec * USEC_PER_SEC;
 	do {
-		r = serve_one(&helpers[i], jobs);
+		r = serve_one(h, jobs);
 		if (r < 0) /* what is asked already is answered still */
 			until_usec = 0;
 	} while (is_asked_again(jobs, until_usec));
-	return r;
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
