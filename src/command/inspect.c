@@ -64,10 +64,7 @@ static int look(struct os *d, const struct config *c, struct inspection *in,
 /* Is one of the devices usable now? */
 static bool is_any_usable(const struct plan *p)
 {
-	for (size_t i = 0; p && i < p->n_devices; i++)
-		if (output_plugin_offers(&p->devices[i]))
-			return true;
-	return false;
+	return p && ANY(d, p->devices, p->n_devices, output_plugin_offers(d));
 }
 
 static int print_pod(const struct config *c, const struct node *n, const struct plan *p, char **ret)

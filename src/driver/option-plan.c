@@ -24,12 +24,11 @@ static const char *place_of(struct plan *p, const struct option *o)
 
 static bool is_overruled(const struct node *n, size_t i)
 {
-	for (size_t k = i + 1; k < n->n_options; k++)
-		if (module_options_is_own(n->options[k].file) &&
-		    streq(n->options[k].module, n->options[i].module) &&
-		    streq(n->options[k].name, n->options[i].name))
-			return true;
-	return false;
+	const struct option *o = &n->options[i];
+
+	return ANY(k, o + 1, n->n_options - i - 1,
+		   module_options_is_own(k->file) && streq(k->module, o->module) &&
+			   streq(k->name, o->name));
 }
 
 static struct action *add_conflict(struct plan *p, const struct option *o)

@@ -219,10 +219,9 @@ static int compare_ports(const void *a, const void *b)
 /* The listed port that comes after @np, the first one after NULL; NULL: there is none. */
 static struct nccl_port *next_listed(const struct nccl *c, const struct nccl_port *np)
 {
-	for (size_t i = np ? (size_t)(np - c->ports) + 1 : 0; i < c->n_ports; i++)
-		if (!*c->ports[i].why)
-			return &c->ports[i];
-	return NULL;
+	const size_t from = np ? (size_t)(np - c->ports) + 1 : 0;
+
+	return FIND(q, c->ports + from, c->n_ports - from, !*q->why);
 }
 
 static unsigned kinds_of(const struct nccl *c, const struct nccl_port *np)
@@ -296,10 +295,8 @@ static void keep_one_kind(struct nccl *c)
 
 static bool is_listed(const struct nccl *c, const struct ibdev *ib, uint32_t number)
 {
-	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
-		if (np->ibdev == ib && np->port->number == number)
-			return true;
-	return false;
+	return ANY(np, c->ports, c->n_ports,
+		   !*np->why && np->ibdev == ib && np->port->number == number);
 }
 
 /* Would NCCL take a port that is not listed for the continuation of a listed name? */

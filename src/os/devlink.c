@@ -115,13 +115,10 @@ static int read_eswitch(struct netlink *nl, uint16_t family, struct devlink_func
 int devlink_read(struct netlink *nl, struct pci *pcis, size_t n_pcis)
 {
 	struct devlink_functions f = { pcis, n_pcis };
-	bool has_sriov = false;
 	uint16_t family;
 	int r;
 
-	for (size_t i = 0; i < n_pcis; i++)
-		has_sriov |= pcis[i].has_sriov && pcis[i].driver[0];
-	if (!has_sriov)
+	if (!ANY(p, pcis, n_pcis, p->has_sriov && p->driver[0]))
 		return 0;
 
 	/* Any other error means that nothing is known. */

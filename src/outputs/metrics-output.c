@@ -241,11 +241,8 @@ static void put_links(FILE *f, const struct plan *p)
 {
 	static const char losses[] = NAME "link_losses_total",
 			  returns[] = NAME "link_returns_total", flapping[] = NAME "link_flapping";
-	bool is_watched = false;
 
-	for (size_t i = 0; i < p->n_devices; i++)
-		is_watched |= p->devices[i].is_watched;
-	if (!is_watched)
+	if (!ANY(d, p->devices, p->n_devices, d->is_watched))
 		return;
 	fprintf(f, "# HELP %s Losses of the link of each NIC since it was usable first.\n", losses);
 	fprintf(f, "# TYPE %s counter\n", losses);

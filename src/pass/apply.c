@@ -296,10 +296,9 @@ static const struct lane *find_before(const struct apply *ap, const struct lane 
 {
 	if (own->state != LANE_FREE)
 		return own;
-	for (size_t i = 0; i < ap->n_lanes && a->verb == VERB_SET_NUM_VFS; i++)
-		if (is_busy(&ap->lanes[i]) && ap->lanes[i].action.verb == VERB_SET_NUM_VFS)
-			return &ap->lanes[i];
-	return NULL;
+	if (a->verb != VERB_SET_NUM_VFS)
+		return NULL;
+	return FIND(l, ap->lanes, ap->n_lanes, is_busy(l) && l->action.verb == a->verb);
 }
 
 static void take_plan(struct apply *ap, const struct node *n, const struct memory *memory,

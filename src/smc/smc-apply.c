@@ -47,13 +47,11 @@ static int remove_wrong(struct work *w, const struct pnet_wish *wish, const char
 static bool is_first_wrong(const struct work *w, const struct pnet_wish *wish,
 			   const struct smc_table *t, size_t i)
 {
-	if (pnet_judge(w->node, wish, &t->entries[i]) != PNET_WRONG)
-		return false;
-	for (size_t k = 0; k < i; k++)
-		if (streq(t->entries[k].id, t->entries[i].id) &&
-		    pnet_judge(w->node, wish, &t->entries[k]) == PNET_WRONG)
-			return false;
-	return true;
+	const struct pnet *entry = &t->entries[i];
+
+	return pnet_judge(w->node, wish, entry) == PNET_WRONG &&
+	       !ANY(e, t->entries, i,
+		    streq(e->id, entry->id) && pnet_judge(w->node, wish, e) == PNET_WRONG);
 }
 
 static int add_missing(struct work *w, const struct pnet_wish *wish, const struct smc_table *t)
