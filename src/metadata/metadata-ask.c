@@ -3,13 +3,14 @@
 
 #include "../os/helper.h"
 
-int metadata_parse_answer(char *line, size_t n, struct metadata *ret)
+int metadata_parse_answer(char *line, struct metadata *ret)
 {
 	const char *known, *waiting, *refused;
+	const size_t n = strcspn(line, "\n");
 
-	if (n == 0 || memchr(line, '\n', n) != line + n - 1 || memchr(line, '\0', n))
+	if (n + 1 >= METADATA_LINE_LEN || !streq(line + n, "\n"))
 		return -EBADMSG;
-	line[n - 1] = '\0';
+	line[n] = '\0';
 	known = after(line, "known ");
 	waiting = after(line, "waiting ");
 	refused = after(line, "refused ");
@@ -32,9 +33,7 @@ int metadata_ask(const char *path, const char *mac, uint64_t deadline_usec, stru
 
 	r = helper_ask(path, mac, deadline_usec, &answer);
 	if (r >= 0)
-		r = strlen(answer) < METADATA_LINE_LEN
-			    ? metadata_parse_answer(answer, strlen(answer), &m)
-			    : -EBADMSG;
+		r = metadata_parse_answer(answer, &m);
 	if (r < 0)
 		return r;
 	COPY(m.mac, mac);

@@ -27,7 +27,7 @@ int metadata_ask(const char *path, const char *mac, uint64_t deadline_usec, stru
 int metadata_ask_type(const char *path, uint64_t deadline_usec, char ret[static METADATA_TYPE_LEN]);
 
 /*
- * Parses an answer; for metadata_ask() and its test. @line has @n bytes, no NUL behind them, and is
- * changed. Fills all but the MAC. Return: 0, or -EBADMSG unless it is one whole line of the helper.
+ * Parses an answer, and changes it; for metadata_ask() and its test. Fills all but the MAC. Return:
+ * 0, or -EBADMSG unless it is one whole line of the helper.
  */
-int metadata_parse_answer(char *line, size_t n, struct metadata *ret);
+int metadata_parse_answer(char *line, struct metadata *ret);

@@ -38,8 +38,6 @@
 #define TYPE_PATH      "/latest/meta-data/instance/instance-type"
 #define VOLC_SERVICE   "100.96.0.96"
 #define VOLC_TYPE_PATH "/latest/instance_type_id"
-#define N_TRIES        4
-#define FIRST_TRY_USEC (500 * USEC_PER_MSEC)
 #define WHOLE_SEC      10
 #define ANSWER_LEN     256 /* the token is the longest, and has less than half of it */
 #define HEADERS_MAX    8192
@@ -194,27 +192,16 @@ static int judge(struct metadata_session *s, const char *path, CURLcode code, st
 	return take_body(s, path, a);
 }
 
-/* 500, 600, 720 and 864 ms. */
-static uint64_t time_of_try(const struct metadata_session *s)
-{
-	uint64_t usec = FIRST_TRY_USEC;
-
-	for (unsigned i = 0; i < s->n_failed; i++)
-		usec = usec * 12 / 10;
-	return usec;
-}
+/* The time of each try. */
+static const unsigned tries_msec[] = { 500, 600, 720, 864 };
 
 /* A try that failed early is given its whole time: the service may be about to start. */
 static void wait_until(uint64_t end_usec)
 {
-	const uint64_t now = now_usec();
-	struct timespec rest = {};
+	const struct timespec end = { (time_t)(end_usec / USEC_PER_SEC),
+				      (long)(end_usec % USEC_PER_SEC * NSEC_PER_USEC) };
 
-	if (now >= end_usec)
-		return;
-	rest.tv_sec = (time_t)((end_usec - now) / USEC_PER_SEC);
-	rest.tv_nsec = (long)((end_usec - now) % USEC_PER_SEC * NSEC_PER_USEC);
-	nanosleep(&rest, NULL); /* alarm(2) ends it for good */
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL); /* alarm(2) ends it for good */
 }
 
 /* Asks one question, again while that makes sense. The tries count for the whole session. */
@@ -229,16 +216,17 @@ static int ask(struct metadata_session *s, const char *path, bool is_put,
 	if (*header && !headers)
 		return fail(s, WAITING, "out of memory");
 
-	while (r == WAITING && s->n_failed < N_TRIES) {
-		const uint64_t usec = time_of_try(s), end_usec = now_usec() + usec;
+	while (r == WAITING && s->n_failed < ELEMENTSOF(tries_msec)) {
+		const unsigned msec = tries_msec[s->n_failed];
+		const uint64_t end_usec = now_usec() + msec * USEC_PER_MSEC;
 		struct http_answer a = {};
 
-		if (!set_options(s, path, is_put, headers, (long)(usec / USEC_PER_MSEC), &a))
+		if (!set_options(s, path, is_put, headers, msec, &a))
 			return fail(s, REFUSED, "libcurl lacks an option");
 		r = judge(s, path, curl_easy_perform(s->curl), &a);
 		if (r >= 0)
 			memcpy(ret, a.body, ANSWER_LEN);
-		if (r == WAITING && ++s->n_failed < N_TRIES)
+		if (r == WAITING && ++s->n_failed < ELEMENTSOF(tries_msec))
 			wait_until(end_usec);
 	}
 	return r;
@@ -346,19 +334,14 @@ static int tell(const struct metadata_session *s, const struct helper_question *
 		const char *known)
 {
 	char line[METADATA_LINE_LEN];
-	size_t n;
 
-	if (r >= 0)
-		snprintf(line, sizeof(line), "known %.200s", known);
-	else
-		snprintf(line, sizeof(line), "%s %.200s", r == WAITING ? "waiting" : "refused",
-			 s->problem);
-	n = strlen(line);
-	line[n++] = '\n';
-	line[n] = '\0';
-	if (q->fd >= 0)
-		return helper_answer(q, 0, line) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-	return write(STDOUT_FILENO, line, n) == (ssize_t)n ? EXIT_SUCCESS : EXIT_FAILURE;
+	snprintf(line, sizeof(line), "%s %.200s\n",
+		 r >= 0         ? "known"
+		 : r == WAITING ? "waiting"
+				: "refused",
+		 r >= 0 ? known : s->problem);
+	r = q->fd >= 0 ? helper_answer(q, 0, line) : standard_print(line);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int main(void)

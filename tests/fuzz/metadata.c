@@ -81,14 +81,13 @@ static void try_kept(const char *text)
 }
 
 /* One line of the helper. */
-static void try_helper(const char *data, size_t size)
+static void try_helper(const char *text)
 {
-	char line[METADATA_LINE_LEN] = "";
+	char line[2 * METADATA_LINE_LEN];
 	struct metadata m;
 
-	size = MIN(size, sizeof(line));
-	memcpy(line, data, size);
-	if (metadata_parse_answer(line, size, &m) < 0)
+	COPY(line, text);
+	if (metadata_parse_answer(line, &m) < 0)
 		return;
 	require_plain(m.detail);
 	if (m.state == METADATA_KNOWN)
@@ -101,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct metadata_session s = {};
 
 	try_kept(text);
-	try_helper(text, size);
+	try_helper(text);
 	set_service(&s, text);
 	metadata_is_mac(text);
 	try_service(text, size);
