@@ -23,54 +23,45 @@
 #define LONG_980 LONG_245 LONG_245 LONG_245 LONG_245
 #define LONG_250 LONG_99 LONG_99 "/" LONG_50 "x"
 
-enum kind {
-	A_FILE,
-	A_LINK,
-	A_FOLDER,
-};
-
 static const struct {
-	enum kind kind;
+	enum record_kind kind;
 	const char *path, *data; /* of a link: its target */
 	size_t size;
 } entries[] = {
-	{ A_FOLDER, "sys", NULL, 0 },
-	{ A_FILE, "sys/empty", "", 0 },
-	{ A_FILE, "sys/vendor", "0x8086\n", 7 },
-	{ A_FILE, "sys/nul", "a\0b", 3 },
-	{ A_FILE, "sys/block", LONG_100 LONG_100 LONG_100 LONG_100 LONG_100 "123456789012", 512 },
-	{ A_FILE, "sys/more", LONG_100 LONG_100 LONG_100 LONG_100 LONG_100 "1234567890123", 513 },
-	{ A_LINK, "sys/driver", "../../bus/pci/drivers/igb", 0 },
-	{ A_LINK, "sys/to-100", LONG_100, 0 },
-	{ A_LINK, "sys/to-101", LONG_101, 0 },
-	{ A_LINK, "sys/to-985", LONG_980 "12345", 0 },  /* a record of 999 bytes */
-	{ A_LINK, "sys/to-986", LONG_980 "123456", 0 }, /* and of 1001 */
-	{ A_FILE, LONG_99, "99", 2 },
-	{ A_FILE, LONG_100, "100", 3 },
-	{ A_FILE, LONG_101, "101", 3 },
-	{ A_FILE, LONG_250, "250", 3 },
-	{ A_FOLDER, "d/" LONG_101, NULL, 0 },
-	{ A_LINK, "d/" LONG_101 "/link", LONG_250, 0 },
+	{ RECORD_FOLDER, "sys", NULL, 0 },
+	{ RECORD_FILE, "sys/empty", "", 0 },
+	{ RECORD_FILE, "sys/vendor", "0x8086\n", 7 },
+	{ RECORD_FILE, "sys/nul", "a\0b", 3 },
+	{ RECORD_FILE, "sys/block", LONG_100 LONG_100 LONG_100 LONG_100 LONG_100 "123456789012",
+	  512 },
+	{ RECORD_FILE, "sys/more", LONG_100 LONG_100 LONG_100 LONG_100 LONG_100 "1234567890123",
+	  513 },
+	{ RECORD_LINK, "sys/driver", "../../bus/pci/drivers/igb", 0 },
+	{ RECORD_LINK, "sys/to-100", LONG_100, 0 },
+	{ RECORD_LINK, "sys/to-101", LONG_101, 0 },
+	{ RECORD_LINK, "sys/to-985", LONG_980 "12345", 0 },  /* a record of 999 bytes */
+	{ RECORD_LINK, "sys/to-986", LONG_980 "123456", 0 }, /* and of 1001 */
+	{ RECORD_FILE, LONG_99, "99", 2 },
+	{ RECORD_FILE, LONG_100, "100", 3 },
+	{ RECORD_FILE, LONG_101, "101", 3 },
+	{ RECORD_FILE, LONG_250, "250", 3 },
+	{ RECORD_FOLDER, "d/" LONG_101, NULL, 0 },
+	{ RECORD_LINK, "d/" LONG_101 "/link", LONG_250, 0 },
 };
 
 static char folder[] = "/tmp/test-tar-XXXXXX";
 
 static void write_archive(const char *path)
 {
-	struct tar t = { open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) };
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
-	assert_true(t.fd >= 0);
-	for (size_t i = 0; i < ELEMENTSOF(entries); i++) {
-		int r = entries[i].kind == A_FILE ? tar_add_file(&t, entries[i].path,
-								 entries[i].data, entries[i].size)
-			: entries[i].kind == A_LINK
-				? tar_add_link(&t, entries[i].path, entries[i].data)
-				: tar_add_folder(&t, entries[i].path);
-
-		assert_int_equal(r, 0);
-	}
-	assert_int_equal(tar_end(&t), 0);
-	close(t.fd);
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < ELEMENTSOF(entries); i++)
+		assert_int_equal(tar_add(fd, entries[i].kind, entries[i].path, entries[i].data,
+					 entries[i].size),
+				 0);
+	assert_int_equal(tar_end(fd), 0);
+	close(fd);
 }
 
 static int run_tar(const char *verb, const char *archive, const char *into)
@@ -96,11 +87,11 @@ static void check_entry(int at, size_t i)
 	int fd;
 
 	assert_int_equal(fstatat(at, entries[i].path, &st, AT_SYMLINK_NOFOLLOW), 0);
-	if (entries[i].kind == A_FOLDER) {
+	if (entries[i].kind == RECORD_FOLDER) {
 		assert_int_equal(st.st_mode, S_IFDIR | 0755);
 		return;
 	}
-	if (entries[i].kind == A_LINK) {
+	if (entries[i].kind == RECORD_LINK) {
 		n = readlinkat(at, entries[i].path, data, sizeof(data));
 		assert_int_equal(n, strlen(entries[i].data));
 		assert_memory_equal(data, entries[i].data, (size_t)n);
@@ -168,14 +159,14 @@ static void equal_entries_give_equal_archives(_unused_ void **state)
 
 static void a_full_disk_is_an_error(_unused_ void **state)
 {
-	struct tar t = { open("/dev/full", O_WRONLY | O_CLOEXEC) };
+	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
-	assert_true(t.fd >= 0);
-	assert_int_equal(tar_add_file(&t, "file", "x", 1), -ENOSPC);
-	assert_int_equal(tar_add_folder(&t, LONG_101), -ENOSPC);
-	assert_int_equal(tar_end(&t), -ENOSPC);
-	assert_int_equal(tar_add_file(&t, "", "x", 1), -EINVAL);
-	close(t.fd);
+	assert_true(fd >= 0);
+	assert_int_equal(tar_add(fd, RECORD_FILE, "file", "x", 1), -ENOSPC);
+	assert_int_equal(tar_add(fd, RECORD_FOLDER, LONG_101, NULL, 0), -ENOSPC);
+	assert_int_equal(tar_end(fd), -ENOSPC);
+	assert_int_equal(tar_add(fd, RECORD_FILE, "", "x", 1), -EINVAL);
+	close(fd);
 }
 
 static int set_up(_unused_ void **state)

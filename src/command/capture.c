@@ -92,22 +92,9 @@ static int compare_records(const void *a, const void *b)
 	return r != 0 ? r : (x > y) - (x < y);
 }
 
-static int write_record(struct tar *tar, const struct capture_record *record)
-{
-	switch (record->kind) {
-	case RECORD_FILE:
-		return tar_add_file(tar, record->path, record->data, record->size);
-	case RECORD_LINK:
-		return tar_add_link(tar, record->path, record->data);
-	default:
-		return tar_add_folder(tar, record->path);
-	}
-}
-
 static int write_archive(const struct recorder *rec, const char *answers, int fd)
 {
 	_cleanup_(freep) struct capture_record **sorted = NULL;
-	struct tar tar = { .fd = fd };
 	int r;
 
 	sorted = reallocarray(NULL, rec->n_records + 1, sizeof(*sorted));
@@ -117,11 +104,12 @@ static int write_archive(const struct recorder *rec, const char *answers, int fd
 		sorted[i] = &rec->records[i];
 	qsort(sorted, rec->n_records, sizeof(*sorted), compare_records);
 
-	r = tar_add_file(&tar, ANSWERS_PATH, answers, strlen(answers));
+	r = tar_add(fd, RECORD_FILE, ANSWERS_PATH, answers, strlen(answers));
 	for (size_t i = 0; i < rec->n_records && r >= 0; i++)
 		if (i + 1 == rec->n_records || !streq(sorted[i]->path, sorted[i + 1]->path))
-			r = write_record(&tar, sorted[i]);
-	return r < 0 ? r : tar_end(&tar);
+			r = tar_add(fd, sorted[i]->kind, sorted[i]->path, sorted[i]->data,
+				    sorted[i]->size);
+	return r < 0 ? r : tar_end(fd);
 }
 
 /* PFs that are not managed are asked about as well: a plan of another configuration may need it. */

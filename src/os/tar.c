@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tar.h"
 
-#include "fs.h"
-
 #define BLOCK_BYTES 512
 
 /* ustar of POSIX.1-1988, as in pax(1p). Numbers are octal digits. */
@@ -15,11 +13,15 @@ struct header {
 };
 _Static_assert(sizeof(struct header) == BLOCK_BYTES, "a header is one block");
 
-enum {
-	TYPE_FILE = '0',
-	TYPE_LINK = '2',
-	TYPE_FOLDER = '5',
-	TYPE_PAX = 'x',
+#define TYPE_PAX 'x'
+
+static const struct {
+	char type;
+	unsigned mode;
+} kinds[] = {
+	[RECORD_FILE] = { '0', 0644 },
+	[RECORD_LINK] = { '2', 0777 },
+	[RECORD_FOLDER] = { '5', 0755 },
 };
 
 static int write_padded(int fd, const char *data, size_t size)
@@ -111,38 +113,24 @@ static int write_pax(int fd, const char *path, const char *target)
 	return r < 0 ? r : write_padded(fd, records, size);
 }
 
-static int add(struct tar *t, char type, unsigned mode, const char *path, const char *target,
-	       const char *data, size_t size)
+int tar_add(int fd, enum record_kind kind, const char *path, const char *data, size_t size)
 {
+	const char *target = kind == RECORD_LINK ? data : "";
 	int r;
 
 	if (is_empty(path))
 		return -EINVAL;
-
-	r = write_pax(t->fd, path, target);
+	if (kind != RECORD_FILE)
+		size = 0;
+	r = write_pax(fd, path, target);
 	if (r >= 0)
-		r = write_header(t->fd, type, mode, path, target, size);
-	return r < 0 ? r : write_padded(t->fd, data, size);
+		r = write_header(fd, kinds[kind].type, kinds[kind].mode, path, target, size);
+	return r < 0 ? r : write_padded(fd, data, size);
 }
 
-int tar_add_file(struct tar *t, const char *path, const char *data, size_t size)
-{
-	return add(t, TYPE_FILE, 0644, path, "", data, size);
-}
-
-int tar_add_link(struct tar *t, const char *path, const char *target)
-{
-	return add(t, TYPE_LINK, 0777, path, target, NULL, 0);
-}
-
-int tar_add_folder(struct tar *t, const char *path)
-{
-	return add(t, TYPE_FOLDER, 0755, path, "", NULL, 0);
-}
-
-int tar_end(struct tar *t)
+int tar_end(int fd)
 {
 	static const char zeroes[2 * BLOCK_BYTES];
 
-	return fs_write_all(t->fd, zeroes, sizeof(zeroes));
+	return fs_write_all(fd, zeroes, sizeof(zeroes));
 }

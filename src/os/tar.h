@@ -5,13 +5,8 @@
  */
 #pragma once
 
-#include "../base/util.h"
+#include "fs.h"
 
-struct tar {
-	int fd; /* not owned */
-};
-
-int tar_add_file(struct tar *t, const char *path, const char *data, size_t size);
-int tar_add_link(struct tar *t, const char *path, const char *target);
-int tar_add_folder(struct tar *t, const char *path);
-int tar_end(struct tar *t);
+/* @data: the bytes of a file, or the target of a link. Return: 0 or -errno. */
+int tar_add(int fd, enum record_kind kind, const char *path, const char *data, size_t size);
+int tar_end(int fd);
