@@ -19,7 +19,6 @@ int command_health(const struct command *cmd)
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	_cleanup_(freep) char *state = NULL, *text = NULL;
 	char boot_id[BOOT_ID_LEN] = "";
-	size_t size;
 	int r;
 
 	r = fs_open_root(cmd->root, &fs);
@@ -29,7 +28,7 @@ int command_health(const struct command *cmd)
 	}
 	r = fs_read(&fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
 	if (r >= 0)
-		r = fs_read_all(&fs, STATE_PATH, MAX_STATE_BYTES, false, &state, &size);
+		r = fs_read_all(&fs, STATE_PATH, MAX_STATE_BYTES, false, &state, NULL);
 	/* Without a state nothing is known, which has a line as well. */
 	if (r != -ENOMEM)
 		r = cmd->npd ? output_npd(state, boot_id, cmd->npd, &text)
@@ -59,7 +58,6 @@ int command_clear(const struct command *cmd)
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	_cleanup_(freep) char *state = NULL;
 	char pci[PCI_LEN];
-	size_t size;
 	int r;
 
 	if (!cmd->argument) {
@@ -69,7 +67,7 @@ int command_clear(const struct command *cmd)
 	}
 	if (session_open(cmd, &s) < 0)
 		return EXIT_FAILURE;
-	r = fs_read_all(&s.os.fs, STATE_PATH, MAX_STATE_BYTES, false, &state, &size);
+	r = fs_read_all(&s.os.fs, STATE_PATH, MAX_STATE_BYTES, false, &state, NULL);
 	if (r >= 0)
 		r = output_find_nic(state, cmd->argument, pci, sizeof(pci));
 	if (r < 0) {

@@ -38,12 +38,11 @@ static int make_manifest(const struct fs *fs, const struct config *c, char **ret
 {
 	_cleanup_(freep) char *document = NULL;
 	struct kubelet_found k;
-	size_t size;
 	int r;
 
 	if (!*c->plugin.manifest || !plugin_has_file(c->plugin.type))
 		return 0;
-	r = fs_read_all(fs, c->plugin.config_file + 1, MAX_OUTPUT_BYTES, true, &document, &size);
+	r = fs_read_all(fs, c->plugin.config_file + 1, MAX_OUTPUT_BYTES, true, &document, NULL);
 	if (r == -ENOENT)
 		return 0;
 	if (r >= 0)

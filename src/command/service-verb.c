@@ -28,10 +28,9 @@ int command_run(const struct command *cmd)
 static int print_state(const struct command *cmd, const struct fs *fs)
 {
 	_cleanup_(freep) char *state = NULL;
-	size_t size;
 	int r;
 
-	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &state, &size);
+	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &state, NULL);
 	if (r < 0 && cmd->is_json)
 		log_error_errno(r, "/" STATE_PATH);
 	if (r < 0)

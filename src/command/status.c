@@ -56,9 +56,7 @@ static int draw(const char *state, enum tree_view view, char **ret)
 
 static int read_file(const struct fs *fs, char **ret)
 {
-	size_t size;
-
-	return fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, ret, &size);
+	return fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, ret, NULL);
 }
 
 static int look(struct os *d, const char *config, char **ret)

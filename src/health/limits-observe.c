@@ -64,10 +64,9 @@ static uint32_t read_errors(const struct fs *fs, const char *pci, const char *ki
 {
 	_cleanup_(freep) char *text = NULL;
 	const char *total;
-	size_t size;
 
 	if (fs_read_all(fs, FS_PATH(DEVICES "/%s/aer_dev_%s", pci, kind), MAX_AER, false, &text,
-			&size) < 0)
+			NULL) < 0)
 		return 0;
 	total = strstr(text, "TOTAL_ERR_");
 	total = total ? strchr(total, ' ') : NULL;
@@ -184,13 +183,12 @@ static bool read_process(const struct fs *fs, char *pids, const char *command, u
 	     pid = strtok_r(NULL, "\n", &rest), n++) {
 		_cleanup_(freep) char *text = NULL;
 		char comm[32];
-		size_t size;
 
 		if (fs_read(fs, FS_PATH("proc/%.12s/comm", pid), comm, sizeof(comm)) < 0 ||
 		    !streq(comm, command))
 			continue;
 		return fs_read_all(fs, FS_PATH("proc/%.12s/limits", pid), MAX_LIMITS, true, &text,
-				   &size) >= 0 &&
+				   NULL) >= 0 &&
 		       parse_process_memlock(text, ret);
 	}
 	return false;
@@ -208,10 +206,9 @@ static bool read_running(const struct fs *fs, const struct starter *s, uint64_t 
 
 	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
 		_cleanup_(freep) char *pids = NULL;
-		size_t size;
 
 		if (fs_read_all(fs, FS_PATH("%s/%s/cgroup.procs", folders[i], s->unit),
-				MAX_PIDS_BYTES, true, &pids, &size) >= 0 &&
+				MAX_PIDS_BYTES, true, &pids, NULL) >= 0 &&
 		    read_process(fs, pids, s->command, ret))
 			return true;
 	}

@@ -382,10 +382,9 @@ int observe_options(const struct fs *fs, struct node *n)
 int observe_option_file(const struct fs *fs, const char *path, char **ret)
 {
 	char *text = NULL;
-	size_t size;
 	int r;
 
-	r = fs_read_all(fs, path, MAX_FILE_BYTES, false, &text, &size);
+	r = fs_read_all(fs, path, MAX_FILE_BYTES, false, &text, NULL);
 	/* The path is not a file of ours; with -ENOENT it is a link to nothing. */
 	if (r == -EISDIR || r == -EINVAL || r == -EFBIG || r == -ELOOP ||
 	    (r == -ENOENT && fs_exists(fs, path) > 0)) {

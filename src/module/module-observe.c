@@ -30,8 +30,7 @@ static int is_listed(const struct fs *fs, const char *name)
 {
 	_cleanup_(freep) char *text = NULL;
 	char *rest, *line;
-	size_t size;
-	int r = fs_read_all(fs, MODULES_PATH, MAX_BYTES, false, &text, &size);
+	int r = fs_read_all(fs, MODULES_PATH, MAX_BYTES, false, &text, NULL);
 
 	for (rest = text; r >= 0 && (line = strsep(&rest, "\n"));)
 		if (after(line, name) && *after(line, name) == ' ')

@@ -473,7 +473,8 @@ int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, 
 	if (!secret)
 		fs_record(fs, RECORD_FILE, path, data, size);
 	*ret = TAKE(data);
-	*ret_size = size;
+	if (ret_size)
+		*ret_size = size;
 	return 0;
 }
 

@@ -95,6 +95,7 @@ int fs_read_u32(const struct fs *fs, const char *path,
 /*
  * Reads a whole regular file of at most @max bytes, and appends NUL (it may hold others). It is not
  * recorded when @secret: the caller records what may be seen, by fs_record(). -EFBIG above @max.
+ * @ret_size: may be NULL.
  */
 int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, char **ret,
 		size_t *ret_size);

@@ -34,8 +34,7 @@ static void take(struct lines *l, const char *record)
 static int take_file(struct lines *l, const struct fs *fs)
 {
 	_cleanup_(freep) char *text = NULL;
-	size_t size;
-	int r = fs_read_all(fs, PATH, MAX_BYTES, false, &text, &size);
+	int r = fs_read_all(fs, PATH, MAX_BYTES, false, &text, NULL);
 
 	if (r < 0)
 		return r;

@@ -401,7 +401,6 @@ static int write_state(const struct fs *fs, const struct config *c, const struct
 {
 	_cleanup_(freep) char *state = NULL, *before = NULL;
 	_cleanup_(memory_done) struct memory next = {};
-	size_t size;
 	int r;
 
 	r = output_state(c, n, memory, p, &state);
@@ -409,7 +408,7 @@ static int write_state(const struct fs *fs, const struct config *c, const struct
 		r = output_memory(c, n, memory, p, &next);
 	if (r < 0)
 		return r;
-	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &before, &size);
+	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &before, NULL);
 	if (r == -ENOMEM)
 		return r;
 	r = memory_write(fs, MEMORY_BOOT, &pass_memory_fields, &next);

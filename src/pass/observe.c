@@ -30,10 +30,9 @@ static int read_answers(const struct fs *fs, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
 	char problem[256] = "";
-	size_t size;
 	int r;
 
-	r = fs_read_all(fs, ANSWERS_PATH, MAX_ANSWERS_BYTES, false, &text, &size);
+	r = fs_read_all(fs, ANSWERS_PATH, MAX_ANSWERS_BYTES, false, &text, NULL);
 	if (r == -ENOENT)
 		return 0;
 	if (r >= 0)
@@ -45,10 +44,9 @@ static int read_answers(const struct fs *fs, struct node *n)
 
 static int observe_outputs(const struct fs *fs, struct node *n)
 {
-	size_t size;
 	int r;
 
-	r = fs_read_all(fs, RULES_PATH, MAX_RULES_BYTES, false, &n->rules_file, &size);
+	r = fs_read_all(fs, RULES_PATH, MAX_RULES_BYTES, false, &n->rules_file, NULL);
 	if (r < 0 && r != -ENOENT && r != -ENOMEM)
 		log_debug_errno(r, "/" RULES_PATH ": not ours, will be replaced");
 	return r == -ENOMEM ? r : 0;

@@ -49,9 +49,8 @@ int apply_remove_plugin(struct work *w, const struct action *a)
 static bool is_plugin_written(const struct work *w)
 {
 	_cleanup_(freep) char *text = NULL;
-	size_t size;
 
-	return fs_read_all(&w->os->fs, w->plan->plugin_path + 1, MAX_BYTES, false, &text, &size) >=
+	return fs_read_all(&w->os->fs, w->plan->plugin_path + 1, MAX_BYTES, false, &text, NULL) >=
 		       0 &&
 	       streq(text, w->plan->plugin);
 }

@@ -35,10 +35,9 @@ static void record(const struct fs *fs, const char *path, const char *text, bool
 
 static int read_manifest(const struct fs *fs, const char *path, char **ret)
 {
-	size_t size;
 	int r;
 
-	r = fs_read_all(fs, path, MAX_BYTES, true, ret, &size);
+	r = fs_read_all(fs, path, MAX_BYTES, true, ret, NULL);
 	if (r < 0 && r != -ENOENT && r != -ENOMEM)
 		log_debug_errno(r, "/%s: not ours", path);
 	if (r < 0)
@@ -67,10 +66,9 @@ static bool is_ours(const struct fs *fs, const char *path, const char *text)
 /* Reads the file at the absolute @path. */
 static int read_text(const struct fs *fs, const char *path, char **ret)
 {
-	size_t size;
 	int r;
 
-	r = fs_read_all(fs, path + 1, MAX_BYTES, true, ret, &size);
+	r = fs_read_all(fs, path + 1, MAX_BYTES, true, ret, NULL);
 	if (r < 0 && r != -ENOENT && r != -ENOMEM)
 		log_debug_errno(r, "%s", path);
 	if (r >= 0)

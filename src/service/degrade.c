@@ -38,7 +38,6 @@ int degrade(const struct config *c, enum reason reason, const char *detail)
 	_cleanup_(freep) char *before = NULL, *state = NULL;
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	char boot_id[sizeof(((struct node *)0)->boot_id)];
-	size_t size;
 	int r;
 
 	r = fs_open_root(NULL, &fs);
@@ -46,7 +45,7 @@ int degrade(const struct config *c, enum reason reason, const char *detail)
 		r = fs_read(&fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
 	if (r < 0)
 		return r;
-	r = fs_read_all(&fs, STATE_PATH, MAX_STATE_BYTES, false, &before, &size);
+	r = fs_read_all(&fs, STATE_PATH, MAX_STATE_BYTES, false, &before, NULL);
 	if (r >= 0)
 		r = output_degrade(before, boot_id, c->hash, reason, detail, &state);
 	if (r < 0 && r != -ENOMEM)

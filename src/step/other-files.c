@@ -15,12 +15,11 @@ int other_files_look(const struct fs *fs, const char *path, const char *mark)
 {
 	_cleanup_(freep) char *text = NULL;
 	char target[PATH_LEN];
-	size_t size;
 	int r;
 
 	if (fs_read_link(fs, path, target, sizeof(target)) != -ENOENT)
 		return -EEXIST;
-	r = fs_read_all(fs, path, MAX_OUTPUT_BYTES, true, &text, &size);
+	r = fs_read_all(fs, path, MAX_OUTPUT_BYTES, true, &text, NULL);
 	if (r == -ENOENT)
 		return 0;
 	return r >= 0 && is_prefix(text, mark) ? 1 : -EEXIST;
