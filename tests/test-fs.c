@@ -81,6 +81,8 @@ static void the_first_line_is_read_without_its_newline(void **state)
 		{ "\n", "", 0 },
 		{ "4: ACTIVE\nmore\n", "4: ACTIVE", 0 },
 		{ "123456789012345", "123456789012345", 0 },
+		{ "123456789012345\n", "123456789012345", 0 },
+		{ "12345678901234\nmore\n", "12345678901234", -EMSGSIZE },
 		{ "1234567890123456", NULL, -EMSGSIZE },
 		{ "12345678901234567", NULL, -EMSGSIZE },
 	};

@@ -58,11 +58,7 @@ static int is_loaded(const struct fs *fs, const struct node *n, const char *name
 static void read_text(const struct fs *fs, const char *module, const char *file, char *ret,
 		      size_t size)
 {
-	char line[256];
-
-	if (fs_read(fs, FS_PATH("sys/module/%s/%s", module, file), line, sizeof(line)) < 0 ||
-	    !copy(ret, size, line))
-		ret[0] = '\0';
+	fs_read(fs, FS_PATH("sys/module/%s/%s", module, file), ret, size);
 	make_printable(ret);
 }
 

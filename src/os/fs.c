@@ -401,13 +401,13 @@ int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
 	const ssize_t n = fd < 0 ? fd : read_up_to(fd, buf, size);
 
 	note_read(fs, path, n);
-	if (n < 0 || (size_t)n >= size) {
+	if (n < 0 || ((size_t)n == size && buf[size - 1] != '\n')) {
 		buf[0] = '\0';
 		return n < 0 ? (int)n : -EMSGSIZE;
 	}
 
 	fs_record(fs, RECORD_FILE, path, buf, (size_t)n);
-	buf[n] = '\0';
+	buf[MIN((size_t)n, size - 1)] = '\0';
 	buf[strcspn(buf, "\n")] = '\0';
 	return 0;
 }

@@ -86,7 +86,8 @@ int fs_resolve(const struct fs *fs, const char *path, char ret[static PATH_MAX])
 
 /*
  * Reads a line of sysfs or procfs, without its newline; @buf is empty when that fails. -EMSGSIZE:
- * no room. A file in /dev, a FIFO or a folder in its place gives -EISDIR or -EINVAL, never a wait.
+ * no room for the line and a NUL. A file in /dev, a FIFO or a folder in its place gives -EISDIR or
+ * -EINVAL, never a wait.
  */
 int fs_read(const struct fs *fs, const char *path, char *buf, size_t size);
 int fs_read_u32(const struct fs *fs, const char *path,

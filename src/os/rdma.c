@@ -339,12 +339,10 @@ static int format_path(const char *ibdev, const char *attribute, char *ret, size
 int rdma_cm_read(const struct fs *fs, const char *ibdev, const char *attribute, char *ret,
 		 size_t size)
 {
-	char path[192], line[64]; /* @ret need not have room for the newline */
+	char path[192];
 	int r = format_path(ibdev, attribute, path, sizeof(path));
 
-	if (r >= 0)
-		r = fs_read(fs, path, line, sizeof(line));
-	return r < 0 ? r : copy(ret, size, line) ? 0 : -EMSGSIZE;
+	return r < 0 ? r : fs_read(fs, path, ret, size);
 }
 
 /* Not fs_make_folders(): without rdma_cm nothing is to be made. */
