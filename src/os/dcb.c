@@ -131,7 +131,7 @@ static void format_map(const struct answer *a, char ret[static QOS_DSCP_LEN])
 
 static void describe(const struct answer *a, struct dcb *ret)
 {
-	ret->dcbx = a->dcbx;
+	*ret = (struct dcb){ .dcbx = a->dcbx };
 	if (a->has_pfc)
 		format_pfc(&a->pfc, ret->pfc);
 	if (a->has_ets)
@@ -142,29 +142,21 @@ static void describe(const struct answer *a, struct dcb *ret)
 int dcb_parse(struct nlmsghdr *h, struct dcb *ret)
 {
 	struct answer a = {};
-	struct dcb dcb = {};
-	int r;
+	int r = on_answer(h, &a);
 
-	r = on_answer(h, &a);
-	if (r < 0)
-		return r;
-	describe(&a, &dcb);
-	*ret = dcb;
-	return 0;
+	if (r >= 0)
+		describe(&a, ret);
+	return r;
 }
 
 int dcb_read(struct netlink *nl, const char *netdev, struct dcb *ret)
 {
-	struct dcb dcb = {};
 	struct answer a;
-	int r;
+	int r = read_all(nl, netdev, &a);
 
-	r = read_all(nl, netdev, &a);
-	if (r < 0)
-		return r;
-	describe(&a, &dcb);
-	*ret = dcb;
-	return 0;
+	if (r >= 0)
+		describe(&a, ret);
+	return r;
 }
 
 /* --- changes --- */

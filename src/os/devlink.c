@@ -75,21 +75,15 @@ int devlink_on_eswitch(struct nlmsghdr *h, void *userdata)
 {
 	struct nlattr *tb[DEVLINK_ATTR_MAX + 1];
 	struct pci *pci;
+	uint16_t mode;
 	int r = parse(h, userdata, tb, &pci);
 
 	if (r < 0 || !pci || !tb[DEVLINK_ATTR_ESWITCH_MODE])
 		return r;
-
-	switch (nla_get_u16(tb[DEVLINK_ATTR_ESWITCH_MODE])) {
-	case DEVLINK_ESWITCH_MODE_LEGACY:
-		COPY(pci->eswitch, "legacy");
-		break;
-	case DEVLINK_ESWITCH_MODE_SWITCHDEV:
-		COPY(pci->eswitch, "switchdev");
-		break;
-	default:
-		COPY(pci->eswitch, "other");
-	}
+	mode = nla_get_u16(tb[DEVLINK_ATTR_ESWITCH_MODE]);
+	COPY(pci->eswitch, mode == DEVLINK_ESWITCH_MODE_LEGACY      ? "legacy"
+			   : mode == DEVLINK_ESWITCH_MODE_SWITCHDEV ? "switchdev"
+								    : "other");
 	return 0;
 }
 

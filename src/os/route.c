@@ -239,15 +239,12 @@ static int look_up_nexthops(struct netlink *nl, struct routes *l)
 {
 	_cleanup_(freep) struct nexthops hops = {};
 	_cleanup_(freep) struct routes all = {};
-	size_t i = 0;
 	int r;
 
-	while (i < l->n && !l->routes[i].nexthop)
-		i++;
-	if (i == l->n)
+	if (!ANY(t, l->routes, l->n, t->nexthop))
 		return 0;
 	r = list_nexthops(nl, &hops);
-	for (i = 0; i < l->n && r >= 0; i++)
+	for (size_t i = 0; i < l->n && r >= 0; i++)
 		r = l->routes[i].nexthop ? append_by_nexthop(&all, &l->routes[i], &hops)
 					 : ADD(all.routes, all.n, l->routes[i]);
 	if (r < 0)

@@ -23,19 +23,18 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime,
 			 const struct output_record *record, bool is_there)
 {
 	_cleanup_(freep) struct output_records l = {};
-	size_t i;
+	struct output_record *found;
 	int r;
 
 	r = memory_read_all(fs, lifetime, &output_records_fields, &l);
 	if (r < 0)
 		return r;
-	for (i = 0; i < l.n_entries; i++)
-		if (l.entries[i].output == record->output && streq(l.entries[i].path, record->path))
-			break;
-	if ((i < l.n_entries) == is_there)
+	found = FIND(e, l.entries, l.n_entries,
+		     e->output == record->output && streq(e->path, record->path));
+	if (!found == !is_there)
 		return 0;
-	if (!is_there)
-		memmove(&l.entries[i], &l.entries[i + 1], (--l.n_entries - i) * sizeof(*l.entries));
+	if (found)
+		*found = l.entries[--l.n_entries];
 	else if (ADD(l.entries, l.n_entries, *record) < 0)
 		return -ENOMEM;
 	return memory_write(fs, lifetime, &output_records_fields, &l);

@@ -125,31 +125,21 @@ void report_change_of_state(enum node_state state, const char *summary)
 	tell(&line, text);
 }
 
-static int write_ready(const struct fs *fs, const struct config *c, const struct node *n,
-		       const struct plan *p)
-{
-	char text[80];
-	int r;
-
-	if (p->state != NODE_READY)
-		return fs_remove(fs, READY_PATH);
-
-	snprintf(text, sizeof(text), "%s %s\n", n->boot_id, c->hash);
-	r = fs_replace(fs, READY_PATH, text, strlen(text), 0644);
-	return r < 0 ? r : 0;
-}
-
 int report_state(const struct fs *fs, const struct config *c, const struct node *n,
 		 const struct plan *p, const char *state_json)
 {
-	/* "ready" must never be seen beside a state that is not. */
-	int r = p->state == NODE_READY ? 0 : write_ready(fs, c, n, p);
+	const bool is_ready = p->state == NODE_READY;
+	char text[80];
+	int r;
 
+	/* "ready" must never be seen beside a state that is not. */
+	r = is_ready ? 0 : fs_remove(fs, READY_PATH);
 	if (r >= 0)
 		r = fs_replace(fs, STATE_PATH, state_json, strlen(state_json), 0644);
-	if (r >= 0)
-		r = p->state == NODE_READY ? write_ready(fs, c, n, p) : 0;
-	return r;
+	snprintf(text, sizeof(text), "%s %s\n", n->boot_id, c->hash);
+	if (r >= 0 && is_ready)
+		r = fs_replace(fs, READY_PATH, text, strlen(text), 0644);
+	return MIN(r, 0);
 }
 
 int report_exit_code(const struct plan *p)

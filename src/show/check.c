@@ -50,7 +50,7 @@ int output_check_plugin(const struct config *c, const struct plan *p, char **ret
 int output_check_exposed(const struct config *c, const struct plan *p, char **ret)
 {
 	_cleanup_(forecast_done) struct forecast f = {};
-	bool is_asked = c->n_devices == 0;
+	const bool is_asked = c->n_devices == 0 || ANY(d, c->devices, c->n_devices, d->expect > 0);
 	size_t n = 0;
 	int r;
 
@@ -58,8 +58,6 @@ int output_check_exposed(const struct config *c, const struct plan *p, char **re
 	r = forecast_make(c, p, &f);
 	for (size_t i = 0; i < f.n_pools; i++)
 		n += f.pools[i].n_after;
-	for (size_t i = 0; i < c->n_devices; i++)
-		is_asked |= c->devices[i].expect > 0;
 	if (r < 0 || n > 0 || !is_asked || c->plugin.type == PLUGIN_NONE)
 		return r;
 	return make_problem(c, p->n_devices > 0 ? REASON_PLUGIN_EMPTY : REASON_NO_DEVICES, "", ret);

@@ -43,8 +43,7 @@ static struct pod describe(const struct config *c, const struct node *n, const s
 	struct pod pod = { .n_gpus = node_count_gpus(n) };
 	bool is_hca = output_plugin_is_shared(c);
 
-	for (size_t i = 0; i < p->n_devices; i++)
-		pod.is_erdma |= p->devices[i].is_handed_out && pci_is_erdma(p->devices[i].pci);
+	pod.is_erdma = ANY(d, p->devices, p->n_devices, d->is_handed_out && pci_is_erdma(d->pci));
 	for (size_t i = 0; i < fc->n_pools; i++) {
 		if (streq(fc->pools[i].resource, VKE_RESOURCE))
 			pod.n_networks = limit_of(c, &fc->pools[i]);

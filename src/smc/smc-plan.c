@@ -50,16 +50,14 @@ static void describe(const struct pnet_wish *w, const struct pnet *replaced, str
 static int want_entries(const struct node *n, const struct memory *memory, struct plan *p,
 			const struct device *d)
 {
-	const struct pnet *wrong = NULL;
+	const struct pnet *wrong;
 	struct pnet_wish w;
 	struct action *a;
 
 	/* A netdev that comes back from a pod gets its MAC first, which the PNETID is made of. */
 	if (d->is_changed || !pnet_wish(memory, d->pci->address, d->netdev, d->ibdev, &w))
 		return 0;
-	for (size_t i = 0; i < n->n_pnets && !wrong; i++)
-		if (pnet_judge(n, &w, &n->pnets[i]) == PNET_WRONG)
-			wrong = &n->pnets[i];
+	wrong = FIND(e, n->pnets, n->n_pnets, pnet_judge(n, &w, e) == PNET_WRONG);
 	if (!wrong && pnet_is_there(n, &w, n->pnets, n->n_pnets, false) &&
 	    pnet_is_there(n, &w, n->pnets, n->n_pnets, true))
 		return 0;
