@@ -33,20 +33,6 @@ static void record(const struct fs *fs, const char *path, const char *text, bool
 		  strlen(is_own ? text : STAND_IN));
 }
 
-static int read_manifest(const struct fs *fs, const char *path, char **ret)
-{
-	int r;
-
-	r = fs_read_all(fs, path, MAX_BYTES, true, ret, NULL);
-	if (r < 0 && r != -ENOENT && r != -ENOMEM)
-		log_debug_errno(r, "/%s: not ours", path);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-
-	record(fs, path, *ret, is_prefix(*ret, MANIFEST_MARK));
-	return 0;
-}
-
 static bool is_recorded(const struct fs *fs, const char *path, const char *text)
 {
 	struct plugin_record record = {}, expected;
@@ -63,16 +49,16 @@ static bool is_ours(const struct fs *fs, const char *path, const char *text)
 	       (is_prefix(path, "/run/") && text && is_recorded(fs, path, text));
 }
 
-/* Reads the file at the absolute @path. */
-static int read_text(const struct fs *fs, const char *path, char **ret)
+/* Reads the plugin's file, or its manifest, at the absolute @path. */
+static int read_text(const struct fs *fs, const char *path, bool is_manifest, char **ret)
 {
-	int r;
+	int r = fs_read_all(fs, path + 1, MAX_BYTES, true, ret, NULL);
 
-	r = fs_read_all(fs, path + 1, MAX_BYTES, true, ret, NULL);
 	if (r < 0 && r != -ENOENT && r != -ENOMEM)
 		log_debug_errno(r, "%s", path);
 	if (r >= 0)
-		record(fs, path + 1, *ret, is_ours(fs, path, *ret));
+		record(fs, path + 1, *ret,
+		       is_manifest ? is_prefix(*ret, MANIFEST_MARK) : is_ours(fs, path, *ret));
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -88,7 +74,7 @@ static int find_old_file(const struct fs *fs, const struct config *c, struct nod
 
 	if (streq(last, c->plugin.config_file) || !fs_exists(fs, last + 1))
 		return 0;
-	r = read_text(fs, last, &text);
+	r = read_text(fs, last, false, &text);
 	if (is_ours(fs, last, text))
 		COPY(n->old_plugin_path, last);
 	return r;
@@ -106,7 +92,7 @@ static int find_old_manifest(const struct fs *fs, const struct config *c, struct
 	if (r < 0 || *path != '/' || strstr(path, "/../") || streq(path, c->plugin.manifest))
 		return r;
 
-	r = read_manifest(fs, path + 1, &text);
+	r = read_text(fs, path, true, &text);
 	if (text && is_prefix(text, MANIFEST_MARK))
 		COPY(n->old_manifest_path, path);
 	return r;
@@ -190,11 +176,8 @@ static bool is_of_resource(const char *socket, const char *resource)
 
 static bool is_ours_by_name(const struct config *c, const char *socket)
 {
-	bool is_ours = is_of_resource(socket, c->plugin.resource);
-
-	for (size_t i = 0; i < c->n_devices; i++)
-		is_ours = is_ours || is_of_resource(socket, c->devices[i].resource);
-	return is_ours;
+	return is_of_resource(socket, c->plugin.resource) ||
+	       ANY(d, c->devices, c->n_devices, is_of_resource(socket, d->resource));
 }
 
 static int add_sockets(const struct fs *fs, const struct config *c, const char *folder,
@@ -304,13 +287,13 @@ int observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
 	if (r < 0)
 		return r;
 	if (*c->plugin.config_file)
-		r = read_text(fs, c->plugin.config_file, &n->plugin_file);
+		r = read_text(fs, c->plugin.config_file, false, &n->plugin_file);
 	n->is_plugin_foreign = *c->plugin.config_file && fs_exists(fs, c->plugin.config_file + 1) &&
 			       !is_ours(fs, c->plugin.config_file, n->plugin_file);
 	if (r < 0)
 		return r;
 	if (*c->plugin.manifest)
-		r = read_manifest(fs, c->plugin.manifest + 1, &n->manifest_file);
+		r = read_text(fs, c->plugin.manifest, true, &n->manifest_file);
 	if (r < 0)
 		return r;
 	if (plugin_has_file(c->plugin.type))

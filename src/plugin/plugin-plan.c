@@ -142,10 +142,9 @@ static int hint_twice(const struct config *c, const struct node *n, struct plan 
 {
 	for (size_t i = 0; i < n->n_plugin_resources; i++) {
 		const char *name = n->plugin_resources[i].name;
-		bool is_ours = streq(name, c->plugin.resource);
+		const bool is_ours = streq(name, c->plugin.resource) ||
+				     ANY(d, c->devices, c->n_devices, streq(name, d->resource));
 
-		for (size_t k = 0; k < c->n_devices; k++)
-			is_ours = is_ours || streq(name, c->devices[k].resource);
 		if (is_ours && n->n_plugin_sockets > n->n_plugin_resources)
 			return plan_add_hint(p, REASON_PLUGIN_TWICE, name,
 					     "%" PRIu32 " sockets of plugins (%s), %zu resources",
@@ -153,6 +152,12 @@ static int hint_twice(const struct config *c, const struct node *n, struct plan 
 					     n->n_plugin_resources);
 	}
 	return 0;
+}
+
+static int hint_restart(struct plan *p, const char *target, const struct plugin_process *q)
+{
+	return plan_add_hint(p, REASON_PLUGIN_RESTART_NEEDED, target, "%s, pid %" PRIu32 "%s%s",
+			     q->command, q->pid, *q->container ? " in " : "", q->container);
 }
 
 static int plan_restart(const struct config *c, const struct node *n, struct plan *p)
@@ -163,13 +168,10 @@ static int plan_restart(const struct config *c, const struct node *n, struct pla
 		return 0;
 
 	for (size_t i = 0; i < n->n_plugin_processes && r >= 0; i++) {
-		const struct plugin_process *process = &n->plugin_processes[i];
+		const struct plugin_process *q = &n->plugin_processes[i];
 
-		if (process->is_dated && process->since_change_sec >= 0)
-			continue; /* it has read the file */
-		r = plan_add_hint(p, REASON_PLUGIN_RESTART_NEEDED, c->plugin.config_file,
-				  "%s, pid %" PRIu32 "%s%s", process->command, process->pid,
-				  *process->container ? " in " : "", process->container);
+		if (!q->is_dated || q->since_change_sec < 0) /* else it has read the file */
+			r = hint_restart(p, c->plugin.config_file, q);
 	}
 	return r;
 }
@@ -185,9 +187,7 @@ static int hint_missed(const struct config *c, const struct node *n, const struc
 		const struct device *d = plan_missed_by(c, n, memory, p, q);
 
 		if (d)
-			r = plan_add_hint(p, REASON_PLUGIN_RESTART_NEEDED, d->pci->address,
-					  "%s, pid %" PRIu32 "%s%s", q->command, q->pid,
-					  *q->container ? " in " : "", q->container);
+			r = hint_restart(p, d->pci->address, q);
 	}
 	return r;
 }
