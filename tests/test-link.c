@@ -721,10 +721,9 @@ static void put_vf(struct nl_msg *m, uint32_t vf, const char *mac, uint32_t trus
 static void what_a_driver_tells_of_its_vfs_is_read(_unused_ void **state)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, 0);
-	_cleanup_(freep) struct vf_info *infos = NULL;
+	_cleanup_(freep) struct vf_infos l = {};
 	struct ifinfomsg i = { .ifi_index = 7 };
 	struct nlattr *list, *info;
-	size_t n = 0;
 
 	nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO);
 	nla_put_string(m, IFLA_IFNAME, "ib0");
@@ -734,19 +733,19 @@ static void what_a_driver_tells_of_its_vfs_is_read(_unused_ void **state)
 	put_vf(m, 1, "\0\0\0\0\0\0", UINT32_MAX, UINT64_C(0x020000fffe00a010));
 	nla_nest_end(m, list);
 
-	assert_int_equal(vf_parse(nlmsg_hdr(m), &infos, &n), 0);
+	assert_int_equal(vf_on_link(nlmsg_hdr(m), &l), 0);
 	nlmsg_free(m);
-	assert_int_equal(n, 2);
-	assert_int_equal(infos[0].index, 0);
-	assert_string_equal(infos[0].mac, "02:ab:00:01:02:ff");
-	assert_int_equal(infos[0].trust, 1);
-	assert_int_equal(infos[0].link_state, IFLA_VF_LINK_STATE_DISABLE);
-	assert_string_equal(infos[0].node_guid, "");
-	assert_int_equal(infos[1].index, 1);
-	assert_string_equal(infos[1].mac, "00:00:00:00:00:00");
-	assert_int_equal(infos[1].trust, -1);
-	assert_string_equal(infos[1].node_guid, "0200:00ff:fe00:a010");
-	assert_string_equal(infos[1].port_guid, "0200:00ff:fe00:a011");
+	assert_int_equal(l.n, 2);
+	assert_int_equal(l.infos[0].index, 0);
+	assert_string_equal(l.infos[0].mac, "02:ab:00:01:02:ff");
+	assert_int_equal(l.infos[0].trust, 1);
+	assert_int_equal(l.infos[0].link_state, IFLA_VF_LINK_STATE_DISABLE);
+	assert_string_equal(l.infos[0].node_guid, "");
+	assert_int_equal(l.infos[1].index, 1);
+	assert_string_equal(l.infos[1].mac, "00:00:00:00:00:00");
+	assert_int_equal(l.infos[1].trust, -1);
+	assert_string_equal(l.infos[1].node_guid, "0200:00ff:fe00:a010");
+	assert_string_equal(l.infos[1].port_guid, "0200:00ff:fe00:a011");
 
 	/* A VF without its MAC is no answer of a kernel. */
 	m = nlmsg_alloc_simple(RTM_NEWLINK, 0);
@@ -756,9 +755,9 @@ static void what_a_driver_tells_of_its_vfs_is_read(_unused_ void **state)
 	nla_put_u32(m, IFLA_VF_MAC, 0);
 	nla_nest_end(m, info);
 	nla_nest_end(m, list);
-	assert_int_equal(vf_parse(nlmsg_hdr(m), &infos, &n), -EBADMSG);
+	assert_int_equal(vf_on_link(nlmsg_hdr(m), &l), -EBADMSG);
 	nlmsg_free(m);
-	assert_int_equal(n, 2);
+	assert_int_equal(l.n, 2);
 }
 
 /* The kernel takes the request apart before it says so: a malformed one is EINVAL or ERANGE. */

@@ -290,30 +290,28 @@ static void holders_are_counted_over_many_messages(_unused_ void **state)
 		{ 0, "ib_core", 0 }, { 4711, "", 0 }, { 4711, "", 0 },
 		{ 0, "", 0 },        { 0, "smc", 0 }, { 4712, "", 0 },
 	};
-	_cleanup_(freep) struct rdma_holder *holders = NULL;
-	size_t n = 0;
+	_cleanup_(freep) struct rdma_holders l = { .what = RDMA_PDS };
 
 	for (int i = 0; i < 2; i++) {
 		_cleanup_(nlmsg_freep) struct nl_msg *m =
 			make_message(entries, ELEMENTSOF(entries));
 
-		assert_int_equal(rdma_add_holders(nlmsg_hdr(m), RDMA_PDS, &holders, &n), 0);
+		assert_int_equal(rdma_on_holders(nlmsg_hdr(m), &l), 0);
 	}
-	assert_int_equal(n, 5);
-	assert_string_equal(holders[0].kernel, "ib_core");
-	assert_int_equal(holders[1].pid, 4711);
-	assert_int_equal(holders[1].n, 4);
-	assert_int_equal(holders[2].pid, 0);
-	assert_string_equal(holders[2].kernel, "");
-	assert_string_equal(holders[3].kernel, "smc");
-	assert_int_equal(holders[4].n, 2);
+	assert_int_equal(l.n, 5);
+	assert_string_equal(l.holders[0].kernel, "ib_core");
+	assert_int_equal(l.holders[1].pid, 4711);
+	assert_int_equal(l.holders[1].n, 4);
+	assert_int_equal(l.holders[2].pid, 0);
+	assert_string_equal(l.holders[2].kernel, "");
+	assert_string_equal(l.holders[3].kernel, "smc");
+	assert_int_equal(l.holders[4].n, 2);
 }
 
 /* RDMA_NLDEV_ATTR_DEV_TYPE of Linux 6.11: no number in the headers of older systems. */
 static void a_device_for_subnet_management_is_told_by_its_type(_unused_ void **state)
 {
-	_cleanup_(freep) struct ibdev *ibdevs = NULL;
-	size_t n = 0;
+	_cleanup_(freep) struct rdma_ibdevs l = {};
 
 	for (uint8_t type = 0; type < 3; type++) {
 		_cleanup_(nlmsg_freep) struct nl_msg *m =
@@ -323,33 +321,32 @@ static void a_device_for_subnet_management_is_told_by_its_type(_unused_ void **s
 		nla_put_string(m, RDMA_NLDEV_ATTR_DEV_NAME, type == 1 ? "smi1" : "mlx5_0");
 		if (type > 0)
 			nla_put_u8(m, 99, type);
-		assert_int_equal(rdma_add_ibdev(nlmsg_hdr(m), &ibdevs, &n), 0);
+		assert_int_equal(rdma_on_ibdev(nlmsg_hdr(m), &l), 0);
 	}
-	assert_int_equal(n, 3);
-	assert_false(ibdevs[0].is_smi);
-	assert_true(ibdevs[1].is_smi);
-	assert_false(ibdevs[2].is_smi);
+	assert_int_equal(l.n, 3);
+	assert_false(l.ibdevs[0].is_smi);
+	assert_true(l.ibdevs[1].is_smi);
+	assert_false(l.ibdevs[2].is_smi);
 }
 
 static void malformed_holders_are_an_error(_unused_ void **state)
 {
 	_cleanup_(nlmsg_freep) struct nl_msg *m =
 		nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, 10), 0);
-	_cleanup_(freep) struct rdma_holder *holders = NULL;
+	_cleanup_(freep) struct rdma_holders l = { .what = RDMA_PDS };
 	struct nlattr *table, *entry;
-	size_t n = 0;
 
 	/* A device without PDs. */
-	assert_int_equal(rdma_add_holders(nlmsg_hdr(m), RDMA_PDS, &holders, &n), 0);
-	assert_int_equal(n, 0);
+	assert_int_equal(rdma_on_holders(nlmsg_hdr(m), &l), 0);
+	assert_int_equal(l.n, 0);
 
 	table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_PD);
 	entry = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_PD_ENTRY);
 	nla_put_u8(m, RDMA_NLDEV_ATTR_RES_PID, 1); /* too short for a pid */
 	nla_nest_end(m, entry);
 	nla_nest_end(m, table);
-	assert_int_equal(rdma_add_holders(nlmsg_hdr(m), RDMA_PDS, &holders, &n), -EBADMSG);
-	assert_int_equal(n, 0);
+	assert_int_equal(rdma_on_holders(nlmsg_hdr(m), &l), -EBADMSG);
+	assert_int_equal(l.n, 0);
 }
 
 static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
@@ -447,9 +444,8 @@ static void listeners_on_all_addresses_use_nothing(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(nlmsg_freep) struct nl_msg *m =
 			nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, 11), 0);
-		_cleanup_(freep) struct rdma_holder *holders = NULL;
+		_cleanup_(freep) struct rdma_holders l = { .what = RDMA_CM_IDS };
 		struct nlattr *table, *entry;
-		size_t n = 0;
 
 		table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_CM_ID);
 		entry = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY);
@@ -457,8 +453,8 @@ static void listeners_on_all_addresses_use_nothing(_unused_ void **state)
 		nla_put_string(m, RDMA_NLDEV_ATTR_RES_KERN_NAME, "nvmet_rdma");
 		nla_nest_end(m, entry);
 		nla_nest_end(m, table);
-		assert_int_equal(rdma_add_holders(nlmsg_hdr(m), RDMA_CM_IDS, &holders, &n), 0);
-		assert_int_equal(n, rows[i].is_used);
+		assert_int_equal(rdma_on_holders(nlmsg_hdr(m), &l), 0);
+		assert_int_equal(l.n, rows[i].is_used);
 	}
 }
 

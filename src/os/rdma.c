@@ -19,11 +19,6 @@
 /* "Always the end": one more than the last. */
 #define RDMA_ATTR_COUNT MAX((int)RDMA_NLDEV_ATTR_MAX, ATTR_DEV_TYPE + 1)
 
-struct ibdevs {
-	struct ibdev *ibdevs; /* owned */
-	size_t n;
-};
-
 static struct nl_msg *request(int command, int flags)
 {
 	return nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command), flags);
@@ -49,9 +44,10 @@ static int parse(struct nlmsghdr *h, struct nlattr *tb[static RDMA_ATTR_COUNT])
 	return nlmsg_parse(h, 0, tb, RDMA_ATTR_COUNT - 1, policy) < 0 ? -EBADMSG : 0;
 }
 
-int rdma_add_ibdev(struct nlmsghdr *h, struct ibdev **ibdevs, size_t *n)
+int rdma_on_ibdev(struct nlmsghdr *h, void *userdata)
 {
 	struct nlattr *tb[RDMA_ATTR_COUNT];
+	struct rdma_ibdevs *list = userdata;
 	struct ibdev *d;
 	int r;
 
@@ -61,7 +57,7 @@ int rdma_add_ibdev(struct nlmsghdr *h, struct ibdev **ibdevs, size_t *n)
 	if (!tb[RDMA_NLDEV_ATTR_DEV_INDEX] || !tb[RDMA_NLDEV_ATTR_DEV_NAME])
 		return -EBADMSG;
 
-	d = APPEND(*ibdevs, *n);
+	d = APPEND(list->ibdevs, list->n);
 	if (!d)
 		return -ENOMEM;
 
@@ -71,13 +67,6 @@ int rdma_add_ibdev(struct nlmsghdr *h, struct ibdev **ibdevs, size_t *n)
 	nla_strlcpy(d->name, tb[RDMA_NLDEV_ATTR_DEV_NAME], sizeof(d->name));
 	d->is_smi = tb[ATTR_DEV_TYPE] && nla_get_u8(tb[ATTR_DEV_TYPE]) == DEVICE_TYPE_SMI;
 	return 0;
-}
-
-static int on_ibdev(struct nlmsghdr *h, void *userdata)
-{
-	struct ibdevs *list = userdata;
-
-	return rdma_add_ibdev(h, &list->ibdevs, &list->n);
 }
 
 static int on_port(struct nlmsghdr *h, void *userdata)
@@ -140,9 +129,9 @@ static int ask_about(struct netlink *nl, struct ibdev *d, int command, uint32_t 
 
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 {
-	_cleanup_(freep) struct ibdevs list = {};
+	_cleanup_(freep) struct rdma_ibdevs list = {};
 	struct nl_msg *m = request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
-	int r = netlink_list(nl, m, on_ibdev, &list, &list.n);
+	int r = netlink_list(nl, m, rdma_on_ibdev, &list, &list.n);
 
 	if (r < 0)
 		return r;
@@ -164,9 +153,9 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 
 int rdma_read_name(struct netlink *nl, uint32_t index, char *ret, size_t size)
 {
-	_cleanup_(freep) struct ibdevs found = {};
+	_cleanup_(freep) struct rdma_ibdevs found = {};
 	struct nl_msg *m = request_of(index, RDMA_NLDEV_CMD_GET, 0);
-	int r = netlink_dump(nl, m, on_ibdev, &found);
+	int r = netlink_dump(nl, m, rdma_on_ibdev, &found);
 
 	if (r == -EINVAL || (r >= 0 && found.n == 0))
 		return -ENODEV;
@@ -201,14 +190,14 @@ static bool is_of_any_address(const struct nlattr *source)
 	       memcmp(&((struct sockaddr_in6 *)&a)->sin6_addr, none, sizeof(none)) == 0;
 }
 
-static int add_holder(struct nlattr *entry, struct rdma_holder **holders, size_t *n)
+static int add_holder(struct nlattr *entry, struct rdma_holders *list)
 {
 	static const struct nla_policy policy[RDMA_ATTR_COUNT] = {
 		[RDMA_NLDEV_ATTR_RES_PID] = { .type = NLA_U32 },
 		[RDMA_NLDEV_ATTR_RES_KERN_NAME] = { .type = NLA_STRING },
 	};
 	struct nlattr *tb[RDMA_ATTR_COUNT];
-	struct rdma_holder found = { .n = 1 };
+	struct rdma_holder found = { .n = 1 }, *same;
 
 	if (nla_parse_nested(tb, RDMA_ATTR_COUNT - 1, entry, policy) < 0)
 		return -EBADMSG;
@@ -221,47 +210,33 @@ static int add_holder(struct nlattr *entry, struct rdma_holder **holders, size_t
 	else if (tb[RDMA_NLDEV_ATTR_RES_KERN_NAME])
 		nla_strlcpy(found.kernel, tb[RDMA_NLDEV_ATTR_RES_KERN_NAME], sizeof(found.kernel));
 
-	for (size_t i = 0; i < *n; i++)
-		if ((*holders)[i].pid == found.pid && streq((*holders)[i].kernel, found.kernel)) {
-			(*holders)[i].n++;
-			return 0;
-		}
-
-	return ADD(*holders, *n, found);
+	same = FIND(h, list->holders, list->n,
+		    h->pid == found.pid && streq(h->kernel, found.kernel));
+	if (!same)
+		return ADD(list->holders, list->n, found);
+	same->n++;
+	return 0;
 }
 
-int rdma_add_holders(struct nlmsghdr *h, enum rdma_resource what, struct rdma_holder **holders,
-		     size_t *n)
+int rdma_on_holders(struct nlmsghdr *h, void *userdata)
 {
 	struct nlattr *tb[RDMA_ATTR_COUNT], *entry;
+	struct rdma_holders *list = userdata;
 	int r, left;
 
 	r = parse(h, tb);
-	if (r < 0 || !tb[resources[what].table]) /* a device without any */
+	if (r < 0 || !tb[resources[list->what].table]) /* a device without any */
 		return r;
 
-	nla_for_each_nested(entry, tb[resources[what].table], left)
+	nla_for_each_nested(entry, tb[resources[list->what].table], left)
 	{
-		if (nla_type(entry) != resources[what].entry)
+		if (nla_type(entry) != resources[list->what].entry)
 			continue;
-		r = add_holder(entry, holders, n);
+		r = add_holder(entry, list);
 		if (r < 0)
 			return r;
 	}
 	return 0;
-}
-
-struct holders {
-	struct rdma_holder *holders; /* owned */
-	size_t n;
-	enum rdma_resource what;
-};
-
-static int on_holders(struct nlmsghdr *h, void *userdata)
-{
-	struct holders *list = userdata;
-
-	return rdma_add_holders(h, list->what, &list->holders, &list->n);
 }
 
 /* Is the ibdev still there? The kernel says -EINVAL both of an unknown command and of an unknown
@@ -276,9 +251,9 @@ static bool is_there(struct netlink *nl, uint32_t index)
 int rdma_list_holders(struct netlink *nl, uint32_t index, enum rdma_resource what,
 		      struct rdma_holder **ret, size_t *ret_n)
 {
-	_cleanup_(freep) struct holders list = { .what = what };
+	_cleanup_(freep) struct rdma_holders list = { .what = what };
 	struct nl_msg *m = request_of(index, resources[what].command, NLM_F_DUMP);
-	int r = netlink_list(nl, m, on_holders, &list, &list.n);
+	int r = netlink_list(nl, m, rdma_on_holders, &list, &list.n);
 
 	if (r == -EINVAL)
 		return is_there(nl, index) ? -EOPNOTSUPP : -ENODEV;

@@ -20,7 +20,11 @@
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n);
 
 /* Adds the ibdev of one message: for rdma_list() and its test. Return: 0, -EBADMSG or -ENOMEM. */
-int rdma_add_ibdev(struct nlmsghdr *h, struct ibdev **ibdevs, size_t *n);
+struct rdma_ibdevs {
+	struct ibdev *ibdevs; /* owned */
+	size_t n;
+};
+int rdma_on_ibdev(struct nlmsghdr *h, void *userdata);
 
 /*
  * Reads the current name of the ibdev with this index. Udev gives an ibdev another name after its
@@ -52,11 +56,15 @@ int rdma_list_holders(struct netlink *nl, uint32_t index, enum rdma_resource wha
 		      struct rdma_holder **ret, size_t *ret_n);
 
 /*
- * Adds the holders in one message to @*holders: for rdma_list_holders() and the test of what it
- * makes of malformed messages. Return: 0, -EBADMSG or -ENOMEM.
+ * Adds the holders in one message: for rdma_list_holders() and the test of what it makes of
+ * malformed messages. Return: 0, -EBADMSG or -ENOMEM.
  */
-int rdma_add_holders(struct nlmsghdr *h, enum rdma_resource what, struct rdma_holder **holders,
-		     size_t *n);
+struct rdma_holders {
+	struct rdma_holder *holders; /* owned */
+	size_t n;
+	enum rdma_resource what;
+};
+int rdma_on_holders(struct nlmsghdr *h, void *userdata);
 
 /* NETNS_MODE_SHARED or _EXCLUSIVE. -EOPNOTSUPP, -EINVAL: a kernel that has no such mode. */
 int rdma_get_netns_mode(struct netlink *nl, enum netns_mode *ret);

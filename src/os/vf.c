@@ -9,11 +9,6 @@
 
 #define VLAN_PRIORITY 4096 /* what comes before the number */
 
-struct list {
-	struct vf_info *infos; /* owned */
-	size_t n;
-};
-
 static void format_guid(uint64_t guid, char *ret, size_t size)
 {
 	snprintf(ret, size, "%04x:%04x:%04x:%04x", (unsigned)(guid >> 48),
@@ -62,9 +57,10 @@ static int parse_vf(struct nlattr *info, struct vf_info *ret)
 	return 0;
 }
 
-int vf_parse(struct nlmsghdr *h, struct vf_info **list, size_t *n)
+int vf_on_link(struct nlmsghdr *h, void *userdata)
 {
 	struct nlattr *tb[IFLA_MAX + 1], *info;
+	struct vf_infos *list = userdata;
 	int rest, r;
 
 	if (h->nlmsg_type != RTM_NEWLINK)
@@ -83,28 +79,21 @@ int vf_parse(struct nlmsghdr *h, struct vf_info **list, size_t *n)
 		r = parse_vf(info, &parsed);
 		if (r < 0)
 			return r;
-		if (ADD(*list, *n, parsed) < 0)
+		if (ADD(list->infos, list->n, parsed) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int on_link(struct nlmsghdr *h, void *userdata)
-{
-	struct list *list = userdata;
-
-	return vf_parse(h, &list->infos, &list->n);
-}
-
 int vf_list(struct netlink *nl, uint32_t ifindex, struct vf_info **ret, size_t *ret_n)
 {
-	_cleanup_(freep) struct list list = {};
+	_cleanup_(freep) struct vf_infos list = {};
 	struct ifinfomsg i = { .ifi_family = AF_UNSPEC, .ifi_index = (int)ifindex };
 	struct nl_msg *m = netlink_make(RTM_GETLINK, 0, &i, sizeof(i));
 	int r;
 
 	m = put_u32(m, IFLA_EXT_MASK, RTEXT_FILTER_VF | RTEXT_FILTER_SKIP_STATS);
-	r = netlink_dump(nl, m, on_link, &list);
+	r = netlink_dump(nl, m, vf_on_link, &list);
 	if (r < 0)
 		return r;
 
