@@ -242,14 +242,14 @@ int bake_undo(struct os *d)
 static int look_module(struct os *d, struct node *n, const char *name)
 {
 	struct module *m = APPEND(n->modules, n->n_modules);
-	char path[128];
 
 	if (!m)
 		return -ENOMEM;
 	COPY(m->name, name);
 	m->state = MODULE_LOADED;
-	snprintf(path, sizeof(path), "sys/module/%s", name);
-	return fs_exists(&d->fs, path) > 0 ? 0 : module_look(&d->modules, name, &m->state);
+	return fs_exists(&d->fs, FS_PATH("sys/module/%s", name)) > 0
+		       ? 0
+		       : module_look(&d->modules, name, &m->state);
 }
 
 /* "auto" depends on the PCI functions, and on whether the GPU's driver is there. */
@@ -287,15 +287,14 @@ static void tell_loaded(const struct fs *fs, const struct module_options *w)
 {
 	for (size_t i = 0; i < w->n_options; i++) {
 		const struct module_option *o = &w->options[i];
-		char path[192], value[64] = "";
+		char value[64] = "";
 
 		if (streq(o->module, CORE_MODULE)) /* its mode can be changed: plan_netns() */
 			continue;
-		snprintf(path, sizeof(path), "sys/module/%s/initstate", o->module);
-		if (!fs_exists(fs, path))
+		if (!fs_exists(fs, FS_PATH("sys/module/%s/initstate", o->module)))
 			continue;
-		snprintf(path, sizeof(path), "sys/module/%s/parameters/%s", o->module, o->name);
-		if (fs_read(fs, path, value, sizeof(value)) >= 0 &&
+		if (fs_read(fs, FS_PATH("sys/module/%s/parameters/%s", o->module, o->name), value,
+			    sizeof(value)) >= 0 &&
 		    module_options_is_same("", value, o->value))
 			continue;
 		log_info("%s: is loaded already, %s %s%s%s, not with %s=%s; "

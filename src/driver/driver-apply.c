@@ -50,10 +50,10 @@ static int read_back(struct work *w, const char *module, const char *options)
 static int compare_build(struct work *w, const struct module *file)
 {
 	const struct fs *fs = &w->os->fs;
-	char loaded[BUILD_ID_LEN], there[BUILD_ID_LEN], path[128], text[64];
+	char loaded[BUILD_ID_LEN], there[BUILD_ID_LEN], text[64];
 
-	snprintf(path, sizeof(path), "sys/module/%s/srcversion", file->name);
-	if (file->srcversion[0] && fs_read(fs, path, text, sizeof(text)) >= 0 &&
+	if (file->srcversion[0] &&
+	    fs_read(fs, FS_PATH("sys/module/%s/srcversion", file->name), text, sizeof(text)) >= 0 &&
 	    !streq(text, file->srcversion))
 		return -ESTALE;
 	if (!file->path[0] || build_id_of_module(fs, file->name, loaded) < 0 ||
@@ -68,16 +68,16 @@ static int compare_build(struct work *w, const struct module *file)
  */
 static int compare_symbols(struct work *w, const char *module)
 {
-	char needs[1024] = "", symbol[128], path[192], *rest;
+	char needs[1024] = "", symbol[128], *rest;
 	int n = 0, r = module_needs(&w->os->modules, module, needs, sizeof(needs));
 
 	for (char *name = strtok_r(needs, " ", &rest); name && r >= 0;
 	     name = strtok_r(NULL, " ", &rest)) {
 		_cleanup_(module_done) struct module m = {};
 
-		snprintf(path, sizeof(path), "sys/module/%s/initstate", name);
 		COPY(m.name, name);
-		if (!fs_exists(&w->os->fs, path) || module_read(&w->os->modules, true, &m) < 0)
+		if (!fs_exists(&w->os->fs, FS_PATH("sys/module/%s/initstate", name)) ||
+		    module_read(&w->os->modules, true, &m) < 0)
 			continue; /* not loaded yet, or built in */
 		if (compare_build(w, &m) < 0) {
 			snprintf(w->error, CHILD_ERROR_LEN,

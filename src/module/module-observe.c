@@ -89,7 +89,6 @@ static int read_holders(const struct fs *fs, struct module *m)
 static int read_parameters(const struct fs *fs, struct module *m)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	char file[128];
 	int r;
 
 	r = fs_list(fs, FS_PATH("sys/module/%s/parameters", m->name), &names);
@@ -107,8 +106,8 @@ static int read_parameters(const struct fs *fs, struct module *m)
 			return -ENOMEM;
 		COPY(p->name, names.names[i]);
 		make_printable(p->name);
-		snprintf(file, sizeof(file), "parameters/%s", names.names[i]);
-		read_text(fs, m->name, file, p->value, sizeof(p->value));
+		read_text(fs, m->name, FS_PATH("parameters/%s", names.names[i]), p->value,
+			  sizeof(p->value));
 	}
 	module_sort_parameters(m);
 	return 0;

@@ -149,15 +149,13 @@ static int add_pci(const struct fs *fs, const struct ibdev *ib, struct node *n)
 {
 	uint32_t vendor, device;
 	struct pci *pci;
-	char path[128];
 	int r;
 
 	if (!*ib->pci)
 		return 0;
 	r = fs_read_u32(fs, FS_PATH(IBDEV_FOLDER "/%s/device/vendor", ib->name), &vendor);
-	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/device/device", ib->name);
 	if (r >= 0)
-		r = fs_read_u32(fs, path, &device);
+		r = fs_read_u32(fs, FS_PATH(IBDEV_FOLDER "/%s/device/device", ib->name), &device);
 	if (r < 0) /* below a function, but none itself: its kind is not known */
 		return r == -ENOENT || r == -ENODEV ? 0 : r;
 

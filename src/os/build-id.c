@@ -80,11 +80,10 @@ int build_id_of_file(const struct fs *fs, const char *path, char ret[static BUIL
 int build_id_of_module(const struct fs *fs, const char *module, char ret[static BUILD_ID_LEN])
 {
 	_cleanup_(freep) char *bytes = NULL;
-	char path[192];
 	size_t size;
 	int r;
 
-	snprintf(path, sizeof(path), "sys/module/%s/notes/.note.gnu.build-id", module);
-	r = fs_read_all(fs, path, MAX_NOTES_BYTES, true, &bytes, &size);
+	r = fs_read_all(fs, FS_PATH("sys/module/%s/notes/.note.gnu.build-id", module),
+			MAX_NOTES_BYTES, true, &bytes, &size);
 	return r < 0 ? r : find_note(bytes, size, ret);
 }

@@ -132,12 +132,10 @@ static int watch_answers(const struct fs *fs)
 {
 	_cleanup_(closep) int folder = fs_open(fs, RUN_FOLDER, O_PATH | O_DIRECTORY);
 	_cleanup_(closep) int inotify = wait_open();
-	char path[32];
 
 	if (folder < 0 || inotify < 0)
 		return MIN(folder, inotify);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", folder);
-	if (inotify_add_watch(inotify, path, IN_MOVED_TO) < 0)
+	if (inotify_add_watch(inotify, FS_PATH("/proc/self/fd/%d", folder), IN_MOVED_TO) < 0)
 		return -errno;
 	return TAKE_FD(inotify);
 }

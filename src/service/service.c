@@ -105,12 +105,12 @@ static void tell_progress(struct watch *w)
 {
 	const struct worker_message *m = &w->making;
 	uint32_t n_made = 0;
-	char path[64], text[256];
+	char text[256];
 
 	if (!m->pf[0])
 		return;
-	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s", m->pf);
-	if (fs_count(&w->fs, path, "virtfn", &n_made) < 0 || n_made == w->n_made)
+	if (fs_count(&w->fs, FS_PATH("sys/bus/pci/devices/%s", m->pf), "virtfn", &n_made) < 0 ||
+	    n_made == w->n_made)
 		return;
 	w->n_made = n_made;
 	snprintf(text, sizeof(text), "%s, %" PRIu32 " of %" PRIu32, m->text, n_made, m->n_vfs);
