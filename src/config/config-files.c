@@ -22,20 +22,14 @@ void config_files_done(struct config_files *f)
 
 static int add(struct config_files *f, const char *path, char *data, size_t size)
 {
-	_cleanup_(freep) char *copied = NULL;
-	struct config_file *file;
+	char *copied;
 
-	if (asprintf(&copied, "/%s", path) < 0) {
-		copied = NULL; /* asprintf() leaves it undefined */
+	if (asprintf(&copied, "/%s", path) < 0)
 		return -ENOMEM;
-	}
-
-	file = APPEND(f->items, f->n_items);
-	if (!file)
-		return -ENOMEM;
-
-	*file = (struct config_file){ TAKE(copied), data, size };
-	return 0;
+	if (ADD(f->items, f->n_items, (struct config_file){ copied, data, size }) >= 0)
+		return 0;
+	free(copied);
+	return -ENOMEM;
 }
 
 static int refuse(struct config_errors *errors, const char *path, const char *why)

@@ -49,15 +49,11 @@ static int add(struct pairs *p, const char *section, const char *key, const char
 		.value = value ? strdup(value) : NULL,
 		.line = line,
 	};
-	struct pair *item;
 
-	if (!pair.section || !pair.key != !key || !pair.value != !value)
+	if (!pair.section || !pair.key != !key || !pair.value != !value ||
+	    ADD(p->items, p->n_items, pair) < 0)
 		return -ENOMEM;
-	item = APPEND(p->items, p->n_items);
-	if (!item)
-		return -ENOMEM;
-
-	*item = TAKE_STRUCT(pair);
+	pair = (struct pair){}; /* it is the list's */
 	return 0;
 }
 

@@ -278,13 +278,10 @@ static int read_files(const struct fs *fs, const struct starter *s, uint64_t *re
 
 static int add(struct node *n, const struct starter *s, uint64_t bytes)
 {
-	struct memlock *m = APPEND(n->memlocks, n->n_memlocks);
+	struct memlock m = { .bytes = bytes };
 
-	if (!m)
-		return -ENOMEM;
-	COPY(m->unit, s->unit);
-	m->bytes = bytes;
-	return 0;
+	COPY(m.unit, s->unit);
+	return ADD(n->memlocks, n->n_memlocks, m);
 }
 
 static int observe_rank(const struct fs *fs, enum rank rank, bool is_running, struct node *n)

@@ -119,17 +119,12 @@ static const char *nic_of(const struct node *n, const char *target)
 static int count_reason(struct reason_count **counts, size_t *n_counts, enum reason reason,
 			const char *pci)
 {
-	struct reason_count *found;
+	struct reason_count *found =
+		FIND(c, *counts, *n_counts, c->reason == reason && streq(c->pci, pci));
 
-	for (size_t i = 0; i < *n_counts; i++)
-		if ((*counts)[i].reason == reason && streq((*counts)[i].pci, pci)) {
-			(*counts)[i].n++;
-			return 0;
-		}
-	found = APPEND(*counts, *n_counts);
 	if (!found)
-		return -ENOMEM;
-	*found = (struct reason_count){ reason, pci, 1 };
+		return ADD(*counts, *n_counts, (struct reason_count){ reason, pci, 1 });
+	found->n++;
 	return 0;
 }
 

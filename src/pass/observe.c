@@ -345,11 +345,9 @@ static bool recall_opened(const struct os *d, const struct node *n, struct ibdev
 
 static int note_opened(struct os *d, const struct node *n, const struct ibdev *ib)
 {
-	struct opened *o = ib->verbs == 0 ? APPEND(d->opened, d->n_opened) : NULL;
+	const struct opened o = { ib->index, ib->active_mtu, mtu_of(n, ib) };
 
-	if (o)
-		*o = (struct opened){ ib->index, ib->active_mtu, mtu_of(n, ib) };
-	return ib->verbs == 0 && !o ? -ENOMEM : 0;
+	return ib->verbs == 0 ? ADD(d->opened, d->n_opened, o) : 0;
 }
 
 int observe_verbs(struct os *d, const struct questions *q, struct node *n)

@@ -37,14 +37,11 @@ static int refuse(struct linter *l, enum reason reason, const char *detail)
 
 static int add_finding(struct linter *l, enum reason reason, const char *target, const char *detail)
 {
-	struct diagnostic *f = APPEND(l->lint->findings, l->lint->n_findings);
+	struct diagnostic f = { .reason = reason };
 
-	if (!f)
-		return -ENOMEM;
-	f->reason = reason;
-	COPY(f->target, target);
-	COPY(f->detail, detail);
-	return 0;
+	COPY(f.target, target);
+	COPY(f.detail, detail);
+	return ADD(l->lint->findings, l->lint->n_findings, f);
 }
 
 /* Plugins look below the function, where those of the kernel's erdma are not. */
