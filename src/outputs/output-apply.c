@@ -11,12 +11,12 @@
 static const struct plan_output *find_output(const struct work *w, const struct action *a,
 					     enum output *ret)
 {
-	for (enum output o = 0; o < _OUTPUT_N; o++)
-		if (w->plan->outputs[o].path && streq(w->plan->outputs[o].path, a->target)) {
-			*ret = o;
-			return &w->plan->outputs[o];
-		}
-	return NULL;
+	const struct plan_output *found =
+		FIND(o, w->plan->outputs, _OUTPUT_N, o->path && streq(o->path, a->target));
+
+	if (found)
+		*ret = (enum output)(found - w->plan->outputs);
+	return found;
 }
 
 static int change_record(const struct fs *fs, enum memory_lifetime lifetime,

@@ -38,32 +38,26 @@ static uint64_t instance_of(const struct node *n, const struct action *a)
 	return pci ? pci->instance & INT64_MAX : 0;
 }
 
+/* The text of the file that is written; NULL: none is, or it has none. */
 static const char *text_of(const struct plan *p, const struct action *a)
 {
-	const char *text = NULL;
+	const struct plan_output *o;
 
 	switch (a->verb) {
 	case VERB_WRITE_OPTIONS:
-		text = p->options;
-		break;
+		return p->options;
 	case VERB_WRITE_RULES:
-		text = p->rules;
-		break;
+		return p->rules;
 	case VERB_WRITE_PLUGIN:
-		text = p->plugin;
-		break;
+		return p->plugin;
 	case VERB_WRITE_MANIFEST:
-		text = p->manifest;
-		break;
+		return p->manifest;
 	case VERB_WRITE_OUTPUT:
-		for (size_t i = 0; i < _OUTPUT_N; i++)
-			if (p->outputs[i].path && streq(p->outputs[i].path, a->target))
-				text = p->outputs[i].text;
-		break;
+		o = FIND(it, p->outputs, _OUTPUT_N, it->path && streq(it->path, a->target));
+		return o ? o->text : NULL;
 	default:
-		break;
+		return NULL;
 	}
-	return text ? text : "";
 }
 
 static uint64_t add_text(uint64_t hash, const char *s)
@@ -88,7 +82,7 @@ static uint64_t value_of(const struct plan *p, const struct action *a)
 
 	if (key_verb(a) == VERB_SET_NUM_VFS)
 		return 0;
-	hash = add_text(add_text(hash, action_to(a, to)), text_of(p, a));
+	hash = add_text(add_text(hash, action_to(a, to)), text_of(p, a) ?: "");
 	if (a->verb == VERB_SET_ROUTE || a->verb == VERB_REMOVE_ROUTE)
 		hash = add_route(hash, &a->route.route);
 	if (a->verb == VERB_ADD_RULE || a->verb == VERB_REMOVE_RULE)
