@@ -168,24 +168,6 @@ int capture(struct os *d, const char *config_file, int fd)
 	return r;
 }
 
-/* Only the caller may read the archive: mode 0600. */
-static int write_beside(struct os *d, const char *config_file, int folder, const char *temporary,
-			const char *name)
-{
-	_cleanup_(closep) int fd = -EBADF;
-	int r;
-
-	fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	r = capture(d, config_file, fd);
-	if (r >= 0 && (fsync(fd) < 0 || renameat(folder, temporary, folder, name) < 0))
-		r = -errno;
-	if (r < 0)
-		unlinkat(folder, temporary, 0);
-	return r;
-}
-
 static bool is_stdout(const struct stat *st)
 {
 	struct stat out;
@@ -219,47 +201,44 @@ static int open_in_place(const char *path, bool is_link)
 	return S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) ? TAKE_FD(fd) : -EMEDIUMTYPE;
 }
 
-static int write_in_place(struct os *d, const char *config_file, const char *path, bool is_link)
-{
-	_cleanup_(closep) int fd = open_in_place(path, is_link);
-
-	return fd < 0 ? fd : capture(d, config_file, fd);
-}
-
+/* Only the caller may read the archive: mode 0600. */
 static int write_file(struct os *d, const char *config_file, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	_cleanup_(closep) int folder = -EBADF;
-	_cleanup_(freep) char *parent = NULL;
-	char temporary[NAME_MAX + 1];
+	const int n = (int)(name - path);
+	_cleanup_(closep) int folder = -EBADF, fd = -EBADF;
+	char parent[PATH_MAX], temporary[PATH_MAX];
 	int r;
 
-	if ((size_t)snprintf(temporary, sizeof(temporary), ".%s.tmp", name) >= sizeof(temporary))
+	if ((size_t)snprintf(temporary, sizeof(temporary), "%.*s.%s.tmp", n, path, name) >=
+	    sizeof(temporary))
 		return -ENAMETOOLONG;
-	parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-	if (!parent)
-		return -ENOMEM;
+	snprintf(parent, sizeof(parent), "%.*s.", n, path);
 	folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder < 0)
-		return -errno;
-
 	/* A crash may have left a temporary file behind. */
-	if (unlinkat(folder, temporary, 0) < 0 && errno != ENOENT)
+	if (folder < 0 || (unlink(temporary) < 0 && errno != ENOENT))
 		return -errno;
-	r = write_beside(d, config_file, folder, temporary, name);
-	return r >= 0 && fsync(folder) < 0 ? -errno : r;
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	r = capture(d, config_file, fd);
+	if (r >= 0 && (fsync(fd) < 0 || rename(temporary, path) < 0 || fsync(folder) < 0))
+		r = -errno;
+	if (r < 0)
+		unlink(temporary);
+	return r;
 }
 
 int capture_file(struct os *d, const char *config_file, const char *path)
 {
+	_cleanup_(closep) int fd = -EBADF;
 	struct stat st;
 	const int r = lstat(path, &st) < 0 ? -errno : 0;
 
-	if (r < 0 && r != -ENOENT)
-		return r;
-	if (r >= 0 && !S_ISREG(st.st_mode))
-		return write_in_place(d, config_file, path, S_ISLNK(st.st_mode));
-	return write_file(d, config_file, path);
+	if (r == -ENOENT || (r >= 0 && S_ISREG(st.st_mode)))
+		return write_file(d, config_file, path);
+	fd = r < 0 ? r : open_in_place(path, S_ISLNK(st.st_mode));
+	return fd < 0 ? fd : capture(d, config_file, fd);
 }
 
 int command_capture(const struct command *cmd)

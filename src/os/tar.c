@@ -13,8 +13,6 @@ struct header {
 };
 _Static_assert(sizeof(struct header) == BLOCK_BYTES, "a header is one block");
 
-#define TYPE_PAX 'x'
-
 static const struct {
 	char type;
 	unsigned mode;
@@ -41,31 +39,29 @@ static void put_octal(char *to, size_t size, uint64_t value)
 		to[i] = (char)('0' + (value & 7));
 }
 
-/* Names that fill their field have no NUL; longer ones are cut here and whole in the pax header. */
-static void put_name(char *to, size_t size, const char *name)
-{
-	memcpy(to, name, strnlen(name, size));
-}
-
 static int write_header(int fd, char type, unsigned mode, const char *path, const char *target,
 			size_t size)
 {
-	struct header h = { .type = type, .magic = "ustar\00000", .user = "root", .group = "root" };
+	struct header h = { .type = type,
+			    .uid = "0000000",
+			    .gid = "0000000",
+			    .mtime = "00000000000",
+			    .major = "0000000",
+			    .minor = "0000000",
+			    .magic = "ustar\00000",
+			    .user = "root",
+			    .group = "root" };
 	const unsigned char *byte = (const unsigned char *)&h;
 	unsigned sum = 0;
 
 	if ((uint64_t)size >> 33) /* 11 octal digits */
 		return -EFBIG;
 
-	put_name(h.name, sizeof(h.name), path);
-	put_name(h.target, sizeof(h.target), target);
+	/* Names that fill their field have no NUL; longer ones are whole in the pax header. */
+	memcpy(h.name, path, strnlen(path, sizeof(h.name)));
+	memcpy(h.target, target, strnlen(target, sizeof(h.target)));
 	put_octal(h.mode, sizeof(h.mode), mode);
-	put_octal(h.uid, sizeof(h.uid), 0);
-	put_octal(h.gid, sizeof(h.gid), 0);
 	put_octal(h.size, sizeof(h.size), size);
-	put_octal(h.mtime, sizeof(h.mtime), 0);
-	put_octal(h.major, sizeof(h.major), 0);
-	put_octal(h.minor, sizeof(h.minor), 0);
 
 	/* Summed up as if the sum itself were blanks. */
 	memset(h.checksum, ' ', sizeof(h.checksum));
@@ -109,7 +105,7 @@ static int write_pax(int fd, const char *path, const char *target)
 	if (r < 0 || size == 0)
 		return r;
 
-	r = write_header(fd, TYPE_PAX, 0644, "pax-header", "", size);
+	r = write_header(fd, 'x', 0644, "pax-header", "", size);
 	return r < 0 ? r : write_padded(fd, records, size);
 }
 
