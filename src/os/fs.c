@@ -501,16 +501,9 @@ int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size)
 
 int fs_stat(const struct fs *fs, const char *path, struct stat *ret)
 {
-	_cleanup_(closep) int fd = -EBADF;
-	struct stat st;
+	_cleanup_(closep) int fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
 
-	fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	*ret = st;
-	return 0;
+	return fd < 0 ? fd : fstat(fd, ret) < 0 ? -errno : 0;
 }
 
 int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size)
@@ -709,19 +702,15 @@ int fs_writer(const struct fs *fs, const char *path)
 static int open_parent(const struct fs *fs, const char *path, const char **ret_name)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	char folder[PATH_MAX] = ".";
+	char folder[PATH_MAX];
 
 	if (is_empty(name) || streq(name, ".") || streq(name, "..") || *path == '/')
 		return -EINVAL;
-	if (slash && (size_t)(slash - path) >= sizeof(folder))
+	if (!COPY(folder, path))
 		return -ENAMETOOLONG;
-	if (slash) {
-		memcpy(folder, path, (size_t)(slash - path));
-		folder[slash - path] = '\0';
-	}
-
+	cut_last(folder);
 	*ret_name = name;
-	return fs_open(fs, folder, O_RDONLY | O_DIRECTORY);
+	return fs_open(fs, *folder ? folder : ".", O_RDONLY | O_DIRECTORY);
 }
 
 /* Makes a folder with its mode in one step, so that a kill leaves none with the mode of umask. */
@@ -828,25 +817,18 @@ static int write_new(int folder, const char *name, const char *data, size_t size
 		return -errno;
 
 	r = fs_write_all(fd, data, size);
-	if (r < 0)
-		return r;
-	if (fchmod(fd, mode) < 0 || fsync(fd) < 0)
-		return -errno;
-	return 0;
+	return r < 0 ? r : fchmod(fd, mode) < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
 static int open_parent_made(const struct fs *fs, const char *path, const char **ret_name)
 {
-	_cleanup_(freep) char *folder = NULL;
-	int fd, r;
+	const int fd = open_parent(fs, path, ret_name);
+	char folder[PATH_MAX];
+	int r;
 
-	fd = open_parent(fs, path, ret_name);
 	if (fd != -ENOENT)
 		return fd;
-
-	folder = strdup(path);
-	if (!folder)
-		return -ENOMEM;
+	COPY(folder, path);
 	cut_last(folder);
 	r = fs_make_folders(fs, folder);
 	return r < 0 ? r : open_parent(fs, path, ret_name);
@@ -1018,14 +1000,10 @@ int fs_wait_for_lock(int fd, uint64_t limit_usec)
 
 int fs_open_lock(const struct fs *fs, const char *path)
 {
-	char folder[PATH_MAX];
-	int r;
+	const char *name;
+	_cleanup_(closep) int folder = open_parent_made(fs, path, &name);
 
-	if (!COPY(folder, path))
-		return -ENAMETOOLONG;
-	cut_last(folder);
-	r = fs_make_folders(fs, folder);
-	return r < 0 ? r : fs_open(fs, path, O_RDWR | O_CREAT | O_NOFOLLOW);
+	return folder < 0 ? folder : fs_open(fs, path, O_RDWR | O_CREAT | O_NOFOLLOW);
 }
 
 int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec)
