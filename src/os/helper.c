@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "helper.h"
 
+#include "fs.h"
+
 #include <limits.h>
 #include <linux/capability.h>
 #include <poll.h>
@@ -218,19 +220,6 @@ static bool is_gone(int fd)
 	return poll(&p, 1, 0) < 0 || p.revents & (POLLHUP | POLLERR | POLLNVAL);
 }
 
-static int send_all(int fd, const char *text, size_t n)
-{
-	while (n > 0) {
-		const ssize_t sent = send(fd, text, n, MSG_NOSIGNAL);
-
-		if (sent < 0 && errno != EINTR)
-			return -errno;
-		text += MAX(sent, 0);
-		n -= (size_t)MAX(sent, 0);
-	}
-	return 0;
-}
-
 int helper_take(int socket, struct helper_question *ret)
 {
 	union control control = {};
@@ -256,7 +245,7 @@ int helper_take(int socket, struct helper_question *ret)
 	/* SO_PEERCRED names the process that made the socket pair. */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &asker, &size) < 0)
 		return -EBADMSG;
-	if (is_gone(fd) || send_all(fd, &taken, 1) < 0)
+	if (is_gone(fd) || fs_write_all(fd, &taken, 1) < 0)
 		return -ESRCH;
 
 	ret->fd = TAKE_FD(fd);
@@ -269,8 +258,8 @@ int helper_answer(const struct helper_question *q, int result, const char *text)
 	int r;
 
 	snprintf(line, sizeof(line), "%d\n", result);
-	r = send_all(q->fd, line, strlen(line));
-	return r < 0 || !text ? r : send_all(q->fd, text, strlen(text));
+	r = fs_write_all(q->fd, line, strlen(line));
+	return r < 0 || !text ? r : fs_write_all(q->fd, text, strlen(text));
 }
 
 void helper_question_done(struct helper_question *q)
