@@ -20,10 +20,10 @@ void ip_prefix(const struct address *a, uint8_t ret[static 16])
 
 bool ip_is_in_prefix(const uint8_t *bytes, const uint8_t *prefix, uint32_t prefix_len)
 {
-	for (uint32_t bit = 0; bit < prefix_len; bit++)
-		if ((bytes[bit / 8] ^ prefix[bit / 8]) & (0x80 >> bit % 8))
-			return false;
-	return true;
+	const uint32_t n = prefix_len / 8, rest = prefix_len % 8;
+
+	return memcmp(bytes, prefix, n) == 0 &&
+	       (rest == 0 || (bytes[n] ^ prefix[n]) >> (8 - rest) == 0);
 }
 
 void ip_format(int family, const uint8_t *bytes, uint32_t prefix_len, char *ret, size_t size)

@@ -179,9 +179,8 @@ static int add_inet_address(struct node *n, const char *line, const char *rest)
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
-		if (t->protocol == RTPROT_KERNEL && t->prefix_len > 0 &&
-		    ip_is_in_prefix(a.local, t->dst, t->prefix_len) &&
-		    (!best || t->prefix_len > best->prefix_len))
+		if (t->protocol == RTPROT_KERNEL && t->prefix_len > (best ? best->prefix_len : 0) &&
+		    ip_is_in_prefix(a.local, t->dst, t->prefix_len))
 			best = t;
 	}
 	if (!best)
