@@ -369,7 +369,8 @@ static void identify(const struct value_look *l, char *ret, size_t size)
 static int recall(const struct value_look *l, struct kubelet_found *k, const char *running)
 {
 	_cleanup_(ledger_done) struct ledger ledger = {};
-	int r = memory_read(l->fs, MEMORY_KUBELET, &ledger_files_fields, &ledger);
+	int r = memory_read_tables(l->fs, MEMORY_KUBELET,
+				   &(struct memory_table){ &ledger_files_fields, &ledger }, 1);
 
 	for (size_t i = 0; i < ledger.n_entries; i++) {
 		const struct ledger_entry *e = &ledger.entries[i];

@@ -8,7 +8,7 @@
 static const char *const paths[] = { MEMORY_BOOT_PATH, MEMORY_NODE_PATH, KUBELET_RECORD_PATH };
 static const unsigned modes[] = { 0644, 0644, 0600 };
 
-static int parse(const char *path, const char *text, size_t size, json_t **ret)
+static int parse(const char *path, const char *text, size_t size, bool is_told, json_t **ret)
 {
 	json_auto_t *object = NULL;
 	int r;
@@ -17,9 +17,10 @@ static int parse(const char *path, const char *text, size_t size, json_t **ret)
 	if (r == -ENOMEM)
 		return r;
 	if (!json_is_object(object)) {
-		log_warning("/%s: is damaged and not used: what was there before our changes, and "
-			    "what failed, is not known",
-			    path);
+		if (is_told)
+			log_warning("/%s: is damaged and not used: what was there before our "
+				    "changes, and what failed, is not known",
+				    path);
 		json_decref(object);
 		object = json_object();
 	}
@@ -28,7 +29,7 @@ static int parse(const char *path, const char *text, size_t size, json_t **ret)
 }
 
 /* Reads a file; where there is none, @ret is an object without keys. Return: 0 or -errno. */
-static int load(const struct fs *fs, enum memory_lifetime l, json_t **ret)
+static int load(const struct fs *fs, enum memory_lifetime l, bool is_told, json_t **ret)
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t size;
@@ -36,18 +37,18 @@ static int load(const struct fs *fs, enum memory_lifetime l, json_t **ret)
 
 	r = fs_read_all(fs, paths[l], MAX_MEMORY_BYTES, false, &text, &size);
 	if (r >= 0)
-		return parse(paths[l], text, size, ret);
+		return parse(paths[l], text, size, is_told, ret);
 	if (r != -ENOENT)
 		return r;
 	*ret = json_object();
 	return *ret ? 0 : -ENOMEM;
 }
 
-static int read_tables(const struct fs *fs, enum memory_lifetime l,
+static int read_tables(const struct fs *fs, enum memory_lifetime l, bool is_told,
 		       const struct memory_table *tables, size_t n)
 {
 	json_auto_t *object = NULL;
-	int r = load(fs, l, &object);
+	int r = load(fs, l, is_told, &object);
 
 	for (size_t i = 0; i < n && r >= 0; i++) {
 		r = fields_parse(tables[i].fields, object, tables[i].ret, NULL);
@@ -60,7 +61,7 @@ static int read_tables(const struct fs *fs, enum memory_lifetime l,
 int memory_read_tables(const struct fs *fs, enum memory_lifetime l,
 		       const struct memory_table *tables, size_t n)
 {
-	int r = read_tables(fs, l, tables, n);
+	int r = read_tables(fs, l, true, tables, n);
 
 	if (r < 0 && r != -ENOMEM)
 		log_debug_errno(r, "/%s: not used", paths[l]);
@@ -69,12 +70,14 @@ int memory_read_tables(const struct fs *fs, enum memory_lifetime l,
 
 int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret)
 {
-	return memory_read_tables(fs, l, &(struct memory_table){ s, ret }, 1);
+	int r = read_tables(fs, l, false, &(struct memory_table){ s, ret }, 1);
+
+	return r == -ENOMEM ? r : 0;
 }
 
 int memory_read_all(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret)
 {
-	return read_tables(fs, l, &(struct memory_table){ s, ret }, 1);
+	return read_tables(fs, l, true, &(struct memory_table){ s, ret }, 1);
 }
 
 int memory_write(const struct fs *fs, enum memory_lifetime l, const struct fields *s,
@@ -90,7 +93,7 @@ int memory_write(const struct fs *fs, enum memory_lifetime l, const struct field
 		if (fd < 0)
 			return fd;
 	}
-	r = load(fs, l, &object);
+	r = load(fs, l, false, &object);
 	if (r < 0)
 		return r;
 	if (fields_update(object, s, from) < 0)

@@ -19,7 +19,8 @@ enum memory_lifetime {
 
 /*
  * Reads the keys of a table into @ret, which stays empty where there is no file. A file that cannot
- * be read, or is no object, is logged and counts as none. Return: 0 or -ENOMEM.
+ * be read, or is no object, counts as none; a look tells of that once, by memory_read_tables().
+ * Return: 0 or -ENOMEM.
  */
 int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret);
 

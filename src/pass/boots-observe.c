@@ -48,7 +48,7 @@ int observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
 	struct boots boots = {};
 	int r;
 
-	r = memory_read(fs, MEMORY_NODE, &boots_fields, &boots);
+	r = memory_read_tables(fs, MEMORY_NODE, &(struct memory_table){ &boots_fields, &boots }, 1);
 	if (boots.n_entries > MAX_BOOTS) { /* only the last ones count */
 		memmove(boots.entries, boots.entries + boots.n_entries - MAX_BOOTS,
 			MAX_BOOTS * sizeof(*boots.entries));
