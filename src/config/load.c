@@ -72,6 +72,8 @@ int load_config(const struct fs *fs, const char *file, struct config *ret)
 	int r;
 
 	r = load_told(fs, file, &c, &errors);
+	if (r == -EINVAL && fs->unread && fs->unread->n > 0)
+		r = -EACCES; /* to a user who may not read it, it is neither valid nor invalid */
 	if (r == -EINVAL) {
 		r = load_instead(fs, &c);
 		c.is_invalid = true;
