@@ -78,7 +78,7 @@ static void look_for_random_mac(const struct fs *fs, struct node *n, struct netd
 /*
  * Files of other programs that set a number of VFs, and the word by which they do. In one row a
  * file hides those of its name in later folders: folders that do not stand for each other have rows
- * of their own.
+ * of their own. A folder of such a name counts with all files in it.
  */
 static const struct {
 	const char *folders[6], *pattern, *key; /* NULL ends the folders */
@@ -89,7 +89,7 @@ static const struct {
 	{ { CONF_FOLDERS("NetworkManager/conf.d") }, "*.conf", "sriov-num-vfs" },
 	{ { "etc/sysconfig/network-scripts" }, "ifcfg-*", "SRIOV_TOTAL_VFS" },
 	{ { CONF_FOLDERS("udev/rules.d"), "lib/udev/rules.d" }, "*.rules", "sriov_numvfs" },
-	{ { CONF_FOLDERS("systemd/system") }, "*.service", "sriov_numvfs" },
+	{ { CONF_FOLDERS("systemd/system") }, "*.service?(.d)", "sriov_numvfs" },
 	{ { CONF_FOLDERS("tmpfiles.d") }, "*.conf", "sriov_numvfs" },
 	{ { "etc", "etc/rc.d" }, "@(rc.local|crontab|sysfs.conf)", "sriov_numvfs" },
 	{ { "etc/cron.d" }, "*", "sriov_numvfs" },
@@ -97,15 +97,13 @@ static const struct {
 	{ { "usr/local/sbin" }, "*", "sriov_numvfs" }, /* run by a unit */
 	{ { "usr/local/bin" }, "*", "sriov_numvfs" },
 	{ { "opt/bin" }, "*", "sriov_numvfs" },
+	{ { "etc/tuned", "usr/lib/tuned" }, "*", "sriov_numvfs" },
+	{ { "etc/tuned/profiles", "usr/lib/tuned/profiles" }, "*", "sriov_numvfs" },
 	{ { "etc/network" }, "*", "sriov_numvfs" },
-	{ { "etc/network/interfaces.d" }, "*", "sriov_numvfs" },
-	{ { "etc/network/if-pre-up.d" }, "*", "sriov_numvfs" },
-	{ { "etc/network/if-up.d" }, "*", "sriov_numvfs" },
 	{ { "etc/NetworkManager/dispatcher.d" }, "*", "sriov_numvfs" },
-	{ { "etc/networkd-dispatcher/routable.d" }, "*", "sriov_numvfs" },
+	{ { "etc/networkd-dispatcher" }, "*", "sriov_numvfs" },
 	{ { "etc/infiniband" }, "*", "sriov_numvfs" }, /* post-start-hook.sh of OFED's openibd */
-	{ { "var/lib/cloud/instance" }, "cloud-config.txt", "sriov_numvfs" },
-	{ { "var/lib/cloud/instance/scripts" }, "part-*", "sriov_numvfs" },
+	{ { "var/lib/cloud/instance" }, "@(cloud-config.txt|scripts)", "sriov_numvfs" },
 	{ { "etc/cloud/cloud.cfg.d" }, "*.cfg", "sriov_numvfs" },
 	{ { "etc/nmstate" }, "*.yml", "total-vfs" },
 	{ { "var/lib/os-net-config" }, "sriov_config.yaml", "numvfs" },
@@ -137,17 +135,17 @@ static bool is_named(const char *text, const struct node *n, const struct pci *p
 	       (nd && (has_word(text, nd->name) || has_word(text, nd->mac)));
 }
 
-/* Adds a file for each PF that it names, or for every PF when it names none. */
+/* Adds a file for each PF that it names, or for every PF when it names none. Return: 0, -ENOMEM, or
+ * 1 when it is a folder. */
 static int add_owner(const struct fs *fs, const char *path, const char *key, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
 	bool names_any = false;
 	size_t size;
+	int r = fs_read_all(fs, path, MAX_OWNER_BYTES, true, &text, &size);
 
-	if (strstr(path, "rdma-provision") ||
-	    fs_read_all(fs, path, MAX_OWNER_BYTES, true, &text, &size) < 0 || !strstr(text, key) ||
-	    !has_word(text, key))
-		return 0;
+	if (r < 0 || strstr(path, "rdma-provision") || !strstr(text, key) || !has_word(text, key))
+		return r == -EISDIR;
 	for (size_t i = 0; i < n->n_pcis; i++)
 		names_any |= is_named(text, n, &n->pcis[i]);
 	for (size_t i = 0; i < n->n_pcis; i++) {
@@ -166,6 +164,22 @@ static int add_owner(const struct fs *fs, const char *path, const char *key, str
 	return 0;
 }
 
+static int add_owners(const struct fs *fs, const char *const *folders, const char *pattern,
+		      const char *key, bool is_below, struct node *n)
+{
+	_cleanup_(conf_files_done) struct conf_files files = {};
+	int r = conf_files_list(fs, folders, pattern, &files);
+
+	for (size_t i = 0; i < files.n_items && r >= 0; i++) {
+		const char *const inside[] = { files.items[i].path, NULL };
+
+		r = files.items[i].is_masked ? 0 : add_owner(fs, files.items[i].path, key, n);
+		if (r > 0 && !is_below)
+			r = add_owners(fs, inside, "*", key, true, n);
+	}
+	return MIN(r, 0);
+}
+
 int observe_vf_owners(const struct fs *fs, const struct questions *q, struct node *n)
 {
 	struct fs quiet = *fs; /* a capture is to have no passwords */
@@ -174,14 +188,9 @@ int observe_vf_owners(const struct fs *fs, const struct questions *q, struct nod
 	quiet.on_read = NULL;
 	quiet.unread = NULL;
 	for (size_t i = 0; i < ELEMENTSOF(owner_files) && questions_ask(q, QUESTION_PCIE) && r >= 0;
-	     i++) {
-		_cleanup_(conf_files_done) struct conf_files files = {};
-
-		r = conf_files_list(&quiet, owner_files[i].folders, owner_files[i].pattern, &files);
-		for (size_t k = 0; k < files.n_items && r >= 0; k++)
-			if (!files.items[k].is_masked)
-				r = add_owner(&quiet, files.items[k].path, owner_files[i].key, n);
-	}
+	     i++)
+		r = add_owners(&quiet, owner_files[i].folders, owner_files[i].pattern,
+			       owner_files[i].key, false, n);
 	return r;
 }
 
