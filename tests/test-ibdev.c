@@ -44,6 +44,31 @@ static void ibdev_free(struct ibdev *d)
 	free(d->ports);
 }
 
+/* Of Ethernet it is that of the netdev, which is asked already. */
+static void the_physical_state_of_an_infiniband_port_that_is_down_is_read(_unused_ void **state)
+{
+	static const struct {
+		const char *state, *link_layer, *physical;
+	} cases[] = {
+		{ "1: DOWN\n", "InfiniBand\n", "Polling" },
+		{ "4: ACTIVE\n", "InfiniBand\n", "" },
+		{ "1: DOWN\n", "Ethernet\n", "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(ibdev_free) struct ibdev ib = { .name = "rx0" };
+		struct tree t;
+
+		tree_make(&t);
+		tree_file(&t, PORT "state", cases[i].state);
+		tree_file(&t, PORT "link_layer", cases[i].link_layer);
+		tree_file(&t, PORT "phys_state", "2: Polling\n");
+		assert_int_equal(observe_ibdev(&t.fs, true, &ib), 0);
+		assert_string_equal(ib.ports[0].phys_state, cases[i].physical);
+		tree_remove(&t);
+	}
+}
+
 /* In the order of their numbers: "10" stands before "2" in the folder. */
 static void gids_are_read_up_to_many_empty_slots(_unused_ void **state)
 {
@@ -260,6 +285,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_of_another_namespace_is_no_netdev_of_the_host),
+		cmocka_unit_test(the_physical_state_of_an_infiniband_port_that_is_down_is_read),
 		cmocka_unit_test(gids_are_read_up_to_many_empty_slots),
 		cmocka_unit_test(what_left_meanwhile_is_no_failure_of_libibverbs),
 		cmocka_unit_test(erdma_devices_belong_to_functions_in_the_order_of_binding),

@@ -2429,6 +2429,16 @@ static void not_initialised(struct scene *s)
 	COPY(ibdev_of(s, VF)->ports[0].state, "INIT");
 	vf_without_carrier(s);
 }
+static void switched_off(struct scene *s)
+{
+	COPY(ibdev_of(s, VF)->ports[0].phys_state, "Disabled");
+	vf_down(s);
+}
+static void polling(struct scene *s)
+{
+	COPY(ibdev_of(s, VF)->ports[0].phys_state, "Polling");
+	vf_without_carrier(s);
+}
 static void of_a_cni(struct scene *s)
 {
 	s->config.plugin.type = PLUGIN_SRIOV;
@@ -2482,6 +2492,10 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 		{ "no subnet manager", not_initialised,
 		  "mlx5_v1 port 1 is INIT: it has a link, and no subnet manager makes it ACTIVE",
 		  false },
+		{ "its port is switched off", switched_off,
+		  "mlx5_v1 port 1 is DOWN: the port is switched off (Disabled)", false },
+		{ "nobody is at the other end", polling,
+		  "mlx5_v1 port 1 is DOWN: nothing answers at the other end (Polling)", true },
 		{ "its PF has no carrier", pf_without_carrier,
 		  "mlx5_v1 port 1 is DOWN: eth1 of its physical function has no carrier", true },
 		{ "its PF has no cable", no_cable,

@@ -38,6 +38,8 @@ static const struct netdev *find_representor(const struct node *n, const struct 
 }
 
 enum lack {
+	LACK_SWITCH, /* the port itself is disabled */
+	LACK_ANSWER, /* no other end is found */
 	LACK_UP,
 	LACK_ENABLED, /* its PF has it disabled */
 	LACK_MANAGER, /* of InfiniBand: the link is trained, and it is a subnet manager's turn */
@@ -48,6 +50,10 @@ enum lack {
 static bool lacks(const struct cause_view *v, const struct netdev *nd, enum lack what)
 {
 	switch (what) {
+	case LACK_SWITCH:
+		return v->port && streq(v->port->phys_state, "Disabled");
+	case LACK_ANSWER:
+		return v->port && streq(v->port->phys_state, "Polling");
 	case LACK_UP:
 		return nd && !nd->is_up;
 	case LACK_ENABLED:
@@ -67,6 +73,11 @@ static const struct {
 	size_t netdev; /* place in struct cause_view of the netdev that is named */
 	const char *words, *advice;
 } causes[] = {
+	{ LACK_SWITCH, offsetof(struct cause_view, own), "the port is switched off (Disabled)",
+	  "Switch it on where it was switched off: with \"ibportstate\" (enable), for mlx5 with "
+	  "\"mstlink\" (--port_state UP)." },
+	{ LACK_ANSWER, offsetof(struct cause_view, own),
+	  "nothing answers at the other end (Polling)", NULL },
 	{ LACK_UP, offsetof(struct cause_view, own), "no link was asked for, %s is down",
 	  "It is brought up by the service; if it stays down look in \"journalctl -u "
 	  "rdma-provision\", and for what lowers it: a network manager (\"nmcli device\", "

@@ -113,6 +113,10 @@ static int observe_port(const struct fs *fs, const char *ibdev, const char *numb
 	observe_text(fs, FS_PATH("%s/link_layer", folder), port->link_layer,
 		     sizeof(port->link_layer));
 	observe_text(fs, FS_PATH("%s/rate", folder), port->rate, sizeof(port->rate));
+	if (streq(port->link_layer, "InfiniBand") && !streq(port->state, "ACTIVE"))
+		observe_text(fs, FS_PATH("%s/phys_state", folder), port->phys_state,
+			     sizeof(port->phys_state));
+	keep_word(port->phys_state);
 
 	return is_short ? observe_first_gids(fs, folder, port) : observe_gids(fs, folder, port);
 }
