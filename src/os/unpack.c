@@ -32,11 +32,37 @@ struct extraction {
 	struct unpacked *u;
 	struct archive *from, *to; /* owned */
 	uint64_t n_entries, n_bytes;
+	bool has_more; /* folders with "sys", none of which is in another one */
 };
+
+/* Is it @folder, or below it? */
+static bool is_below(const char *path, const char *folder)
+{
+	const char *rest = after(path, folder);
+
+	return rest && (!*rest || *rest == '/');
+}
+
+/* By the folders that sysfs alone has, and /proc/sys has not. */
+static void note_root(struct extraction *x, const char *path)
+{
+	const char *rest = path + strlen(x->u->folder),
+		   *sys = strstr(rest, "/sys/bus")
+				  ?: strstr(rest, "/sys/class") ?: strstr(rest, "/sys/devices");
+	char head[PATH_MAX];
+
+	if (!sys)
+		return;
+	snprintf(head, sizeof(head), "%.*s", (int)(sys - path), path);
+	if (!x->u->root[0] || is_below(x->u->root, head))
+		COPY(x->u->root, head);
+	else if (!is_below(head, x->u->root))
+		x->has_more = true;
+}
 
 static int extract(struct extraction *x, struct archive_entry *e)
 {
-	const char *name = x->entry_pathname(e), *sys;
+	const char *name = x->entry_pathname(e);
 	const unsigned type = x->entry_filetype(e);
 	const int64_t size = x->entry_size(e);
 	char path[PATH_MAX];
@@ -52,9 +78,7 @@ static int extract(struct extraction *x, struct archive_entry *e)
 	if (!name || size > MAX_FILE)
 		return 0;
 	snprintf(path, sizeof(path), "%.100s/%s", x->u->folder, name);
-	sys = strstr(path + strlen(x->u->folder), "/sys/");
-	if (sys && (!x->u->root[0] || (size_t)(sys - path) < strlen(x->u->root)))
-		snprintf(x->u->root, sizeof(path), "%.*s", (int)(sys - path), path);
+	note_root(x, path);
 	x->entry_set_perm(e, type == AE_IFDIR ? 0700 : 0600);
 	if (type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
 		x->entry_set_filetype(e, AE_IFREG);
@@ -77,9 +101,10 @@ static int extract_all(struct extraction *x, const char *file)
 		r = r < ARCHIVE_WARN ? -EINVAL : extract(x, e);
 	}
 	if (r >= 0)
-		r = x->u->root[0] ? 0 : -ENOENT;
-	problem =
-		r == -ENOENT ? "no folder in it has \"sys\"" : "more than 250,000 entries or 1 GiB";
+		r = x->has_more ? -EMLINK : x->u->root[0] ? 0 : -ENOENT;
+	problem = r == -ENOENT   ? "no folder in it has \"sys\""
+		  : r == -EMLINK ? "more than one folder in it has \"sys\": unpack it, and take one"
+				 : "more than 250,000 entries or 1 GiB";
 	COPY(x->u->problem, problem);
 	problem = x->error_string(x->from);
 	if (r == -EINVAL)

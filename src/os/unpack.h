@@ -14,7 +14,7 @@
 
 struct unpacked {
 	char folder[PATH_MAX]; /* temporary; empty: there is none */
-	char root[PATH_MAX];   /* the folder in it that has "sys" */
+	char root[PATH_MAX];   /* the one folder in it that has "sys" */
 	char problem[256];
 	sigset_t mask; /* of the process before: signals wait for unpacked_remove() */
 };
