@@ -117,7 +117,7 @@ static void numbers_are_whole_and_fit_in_32_bits(void **state)
 		{ "1 \n", -EINVAL, 0 },
 		{ "8 VFs\n", -EINVAL, 0 },
 		{ "0x\n", -EINVAL, 0 },
-		{ "", -EINVAL, 0 },
+		{ "", -ENOENT, 0 }, /* of a copy: it could not be read */
 		{ "1111111111111111111111111111111111111111111111111111111111111111111111", -EINVAL,
 		  0 },
 	};

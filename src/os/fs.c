@@ -398,9 +398,11 @@ static ssize_t read_up_to(int fd, char *buf, size_t size)
 int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
 {
 	_cleanup_(closep) int fd = open_regular(fs, path, O_RDONLY);
-	const ssize_t n = fd < 0 ? fd : read_up_to(fd, buf, size);
+	ssize_t n = fd < 0 ? fd : read_up_to(fd, buf, size);
 
 	note_read(fs, path, n);
+	if (n > 0) /* tar fills a file of sysfs up with NULs, to the size that stat(2) says */
+		n = (ssize_t)strnlen(buf, (size_t)n);
 	if (n < 0 || ((size_t)n == size && buf[size - 1] != '\n')) {
 		buf[0] = '\0';
 		return n < 0 ? (int)n : -EMSGSIZE;
@@ -422,7 +424,8 @@ int fs_read_u32(const struct fs *fs, const char *path, uint32_t *ret)
 	if (r < 0)
 		return r == -EMSGSIZE ? -EINVAL : r;
 	if (*buf < '0' || *buf > '9') /* strtoull() takes blanks and signs */
-		return -EINVAL;
+		return *buf || fs->is_live ? -EINVAL
+					   : -ENOENT; /* a copy of what could not be read */
 
 	errno = 0;
 	value = strtoull(buf, &end, 0);
