@@ -52,9 +52,9 @@ static void an_odd_file_costs_its_own_function_at_most(_unused_ void **state)
 		{ "class", "0x020000", "", true },
 		{ "class", "soon", "class: ", true },
 		{ "class", NULL, "class: ", true },
-		{ "vendor", "", "vendor: ", true },
+		{ "vendor", "", "", true }, /* of a copy: it could not be read */
 		{ "vendor", "0x115b3", "vendor: ", true },
-		{ "sriov_totalvfs", "", "sriov_totalvfs: ", false },
+		{ "sriov_totalvfs", "", "", false },
 		{ "sriov_totalvfs", "eight", "sriov_totalvfs: ", false },
 		{ "sriov_totalvfs", "65536", "sriov_totalvfs: ", false },
 		{ "sriov_totalvfs", "4294967295", "sriov_totalvfs: ", false },
@@ -122,7 +122,11 @@ static void a_modalias_stands_for_class_vendor_and_device(_unused_ void **state)
 			put_card(&t, CARD);
 		put(&t, CARD, "modalias", rows[i].modalias);
 		assert_int_equal(observe_pci(&t.fs, &n, &memory), 0);
-		assert_int_equal(n.n_pcis, 1);
+		assert_int_equal(n.n_pcis, rows[i].vendor != 0); /* else nothing was copied */
+		if (n.n_pcis == 0) {
+			tree_remove(&t);
+			continue;
+		}
 		assert_int_equal(n.pcis[0].class, rows[i].class);
 		assert_int_equal(n.pcis[0].vendor, rows[i].vendor);
 		assert_int_equal(n.pcis[0].device, rows[i].device);

@@ -132,12 +132,12 @@ static int answer_all(struct os *d, struct node *n, const struct memory *memory)
 /* Logs what of the node is not in the archive. Return: 1 when something is not, else 0. */
 static int tell_left_out(const struct os *d, const struct node *n)
 {
-	if (!n->has_socks)
+	if (!n->has_socks && !n->is_copy)
 		log_error("The sockets of the node are not in the archive: they cannot be listed");
 	if (os_is_incomplete(d))
 		log_error(OS_INCOMPLETE ": the archive may lack some of them");
 	status_tell_denied(d->fs.unread);
-	return !n->has_socks || os_is_incomplete(d) || d->fs.unread->n > 0;
+	return (!n->has_socks && !n->is_copy) || os_is_incomplete(d) || d->fs.unread->n > 0;
 }
 
 int capture(struct os *d, const char *config_file, int fd)

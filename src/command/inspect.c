@@ -51,8 +51,8 @@ static int look(struct os *d, const struct config *c, struct inspection *in,
 	*ret = NULL;
 	if (!os_has_node(&d->fs)) {
 		if (c->plugin.type != PLUGIN_NONE)
-			log_info("There is no node here, so what the device plugin would expose is "
-				 "not known");
+			log_info("There is no /sys/bus/pci here, so what the device plugin would "
+				 "expose is not known");
 		return 0;
 	}
 	r = loop_plan(d, c, in);
@@ -185,6 +185,8 @@ static int refuse_name(const struct node *n, const char *name)
 			nearest_offer(&nearest, candidate);
 	nearest_offer(&nearest, KUBELET_NAME);
 	nearest_offer(&nearest, PLUGIN_NAME);
+	if (nearest.best && streq(nearest.best, name)) /* an RDMA device without a function here */
+		nearest.best = NULL;
 	log_error(
 		"%s: no PCI function, netdev or RDMA device on a PCI function has that name%s%s%s",
 		config_quoted(name, shown), nearest.best ? ", did you mean " : "",

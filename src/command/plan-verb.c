@@ -44,9 +44,6 @@ int command_plan(const struct command *cmd)
 	r = cmd->preset ? try_preset(cmd, &s) : session_open(cmd, &s);
 	if (r < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
-	if (cmd->root && !os_has_node(&s.os.fs))
-		log_warning("--root= has no sys/bus/pci, so no NIC is seen: use the folder that "
-			    "has sys");
 
 	if (loop_plan(&s.os, &s.config, &in) < 0)
 		return EXIT_FAILURE;

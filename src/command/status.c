@@ -82,7 +82,8 @@ static int read_state(struct os *d, const char *config, char **ret)
 	if (r < 0 && r != -ENOENT)
 		return log_error_errno(r, "/" STATE_PATH);
 	if (r == -ENOENT) {
-		log_info("No pass has run in this boot; this is the node as it is now.");
+		if (d->fs.is_live)
+			log_info("No pass has run in this boot; this is the node as it is now.");
 		return look(d, config, ret);
 	}
 
@@ -381,8 +382,6 @@ int command_status(const struct command *cmd)
 	}
 	if (session_open_os(cmd, &s) < 0)
 		return EXIT_FAILURE;
-	if (cmd->root && !os_has_node(&s.os.fs))
-		log_warning("--root=%s has no sys/bus/pci, so there is no node to show", cmd->root);
 
 	if (cmd->is_follow)
 		r = follow(&s.os.fs, &req, &state);

@@ -110,8 +110,9 @@ static int check_usable(struct verify *v, const struct device *d)
 	if (d->is_usable)
 		return add(v, CHECK_DEVICE, pci, PASS, "%s is usable",
 			   d->ibdev ? d->ibdev->name : d->ibdev_name);
-	return add(v, CHECK_DEVICE, pci, FAIL, "%s: %s%s%s", reason_code(d->reason),
-		   reason_meaning(d->reason), *d->detail ? ": " : "", d->detail);
+	return add(v, CHECK_DEVICE, pci, d->reason == REASON_NOT_RECORDED ? SKIPPED : FAIL,
+		   "%s: %s%s%s", reason_code(d->reason), reason_meaning(d->reason),
+		   *d->detail ? ": " : "", d->detail);
 }
 
 /* As programs choose: 3 for an IPv4 address, 2 for a global IPv6 address, 1 for the link's own. */
@@ -197,7 +198,7 @@ static int check_device(struct verify *v, const struct device *d)
 		return add(v, CHECK_DEVICE, d->pci->address, SKIPPED, "%s",
 			   reason_meaning(d->aside != REASON_NONE ? d->aside : d->reason));
 	r = check_usable(v, d);
-	if (r < 0 || d->is_in_pod)
+	if (r < 0 || d->is_in_pod || d->reason == REASON_NOT_RECORDED)
 		return r;
 	r = check_nodes(v, d);
 	if (r < 0 || !d->ibdev || d->ibdev->n_ports == 0)
@@ -212,11 +213,15 @@ static int check_devices(struct verify *v)
 	/* Without a device the node is ready when each section has Expect=0. */
 	if (v->plan->n_devices == 0 && v->config->n_devices > 0 && v->plan->state == NODE_READY)
 		return add(v, CHECK_ANY, "node", SKIPPED, "no device matches, with Expect=0");
+	if (v->plan->n_devices == 0 && node_lacks(v->node))
+		return add(v, CHECK_ANY, "node", SKIPPED, "not in this tree: %s",
+			   node_lacks(v->node));
 	if (v->plan->n_devices == 0)
 		return add(v, CHECK_ANY, "node", FAIL, "no device matches");
 	if (v->plan->state != NODE_READY &&
 	    !ANY(d, v->plan->devices, v->plan->n_devices, d->is_handed_out))
-		r = add(v, CHECK_ANY, "node", FAIL, "no device is handed out");
+		r = add(v, CHECK_ANY, "node", v->node->is_copy ? SKIPPED : FAIL,
+			"no device is handed out");
 	for (size_t i = 0; i < v->plan->n_devices && r >= 0; i++)
 		r = check_device(v, &v->plan->devices[i]);
 	return r;

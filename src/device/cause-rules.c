@@ -273,7 +273,7 @@ static const char *missing(const struct node *n, const struct pci *pci, enum rea
 	case REASON_NO_SRIOV:
 		return pci->has_config ? NULL : "sriov_totalvfs";
 	case REASON_NO_DRIVER:
-		return ANY(f, n->pcis, n->n_pcis, f->driver[0]) ? NULL : "drivers";
+		return node_lacks(n);
 	case REASON_NO_UVERBS:
 		return ANY(d, n->ibdevs, n->n_ibdevs, d->uverbs[0]) ? NULL : "character devices";
 	case REASON_NO_UMAD:

@@ -245,7 +245,7 @@ int observe_nodes(const struct fs *fs, struct node *n)
 	int r = observe_class_of(fs, n, "infiniband_verbs", "uverbs",
 				 offsetof(struct ibdev, uverbs));
 
-	n->has_verbs = r >= 0;
+	n->has_verbs = r >= 0 && (!n->is_copy || ANY(d, n->ibdevs, n->n_ibdevs, d->uverbs[0]));
 	if (r >= 0 || r == -ENOENT)
 		r = observe_class_of(fs, n, "infiniband_mad", "umad", offsetof(struct ibdev, umad));
 	return r == -ENOENT ? 0 : r;

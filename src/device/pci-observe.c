@@ -359,6 +359,10 @@ int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory
 			continue; /* unplugged while we looked */
 		if (r < 0)
 			return r;
+		/* Some copies have the link, and nothing of the folder that it leads to. */
+		if (!fs->is_live && !pci.class && !pci.vendor && !pci.unreadable[0])
+			continue;
+		n->has_functions = true;
 		if (pci.class >> 16 == CLASS_BRIDGE)
 			continue;
 

@@ -229,7 +229,7 @@ int observe_socks(struct os *d, struct node *n)
 		log_debug_errno(r, "The sockets of the node cannot be listed");
 	process_name_socks(&unrecorded, n->socks, n->n_socks);
 	/* Trees of older versions have no sockets: there it counts as known that none is open. */
-	n->has_socks = r >= 0 || !d->fs.is_live;
+	n->has_socks = r >= 0 || !(d->fs.is_live || n->is_copy);
 	return r == -ENOMEM ? r : 0;
 }
 

@@ -623,6 +623,13 @@ const struct module *node_module(const struct node *n, const char *name)
 	return FIND(m, n->modules, n->n_modules, is_same_module(m->name, name));
 }
 
+const char *node_lacks(const struct node *n)
+{
+	if (!n->is_copy || ANY(f, n->pcis, n->n_pcis, f->driver[0]))
+		return NULL;
+	return n->n_pcis > 0 ? "drivers" : n->has_functions ? NULL : "PCI functions";
+}
+
 const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_index)
 {
 	size_t at = SIZE_MAX, i;

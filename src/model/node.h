@@ -509,6 +509,7 @@ struct node {
 	char program[64]; /* which build of ours this is */
 	/* A copy of files, and no capture: what it does not have is not known. */
 	bool is_copy;
+	bool has_functions; /* there is a PCI function of any kind */
 	bool lacks_net;  /* addresses, routes and rules were not recorded: what is here is a part */
 	bool is_held;    /* "revert" was run: nothing is changed until the next start or reload */
 	bool is_by_hand; /* an administrator wants it now, also what failed in earlier boots */
@@ -642,5 +643,7 @@ void node_card(const struct node *n, const struct pci *pci, char ret[static MAC_
 void node_forget_replaced(const struct node *n, struct memory *memory);
 bool guid_is_zero(const char *guid); /* "0000:0000:0000:0000", or a MAC; "" is not zero */
 
+/* Names a fact that a copy lacks of each function, so that none can match; NULL: none. */
+const char *node_lacks(const struct node *n);
 /* The VFs of a PF are the functions that name it as physfn: calls in order of their index. */
 const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_index);

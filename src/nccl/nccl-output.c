@@ -373,9 +373,11 @@ static void explain_none(const struct node *n, struct nccl *c)
 {
 	const struct nccl_port *np;
 
-	c->reason = REASON_NCCL_NONE;
+	c->reason = n->is_copy && !ANY(q, c->ports, c->n_ports, *q->port->state)
+			    ? REASON_NOT_RECORDED
+			    : REASON_NCCL_NONE;
 	if (n->n_ibdevs == 0)
-		COPY(c->detail, "there is no RDMA device here");
+		COPY(c->detail, n->is_copy ? "RDMA devices" : "there is no RDMA device here");
 	for (size_t i = 0; i < n->n_ibdevs; i++) {
 		const struct pci *pci = node_pci(n, n->ibdevs[i].pci);
 

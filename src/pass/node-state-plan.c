@@ -123,12 +123,6 @@ static bool lacks_sections(const struct config *c)
 	return c->n_devices == 0 && c->plugin.type != PLUGIN_NONE;
 }
 
-/* Is it a folder that is no copy of a node, such as an empty one? */
-static bool is_unseen(const struct node *n)
-{
-	return n->is_copy && n->n_pcis == 0;
-}
-
 /* NICs that no section matches and that are bound to a driver of virtual machines: they may be
  * those that are missing. */
 static void name_vfio(const struct node *n, const struct plan *p, char *ret, size_t size)
@@ -157,8 +151,9 @@ static int wait_for_missing(const struct config *c, const struct node *n, struct
 	char vfio[128];
 	int r = 0;
 
-	if (is_unseen(n))
-		return plan_add_hint(p, REASON_NOT_RECORDED, "", "PCI functions");
+	if (node_lacks(n) && p->n_devices == 0)
+		return plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "",
+				     REASON_NOT_RECORDED, "%s", node_lacks(n));
 	name_vfio(n, p, vfio, sizeof(vfio));
 	if (p->n_missing > 0)
 		r = plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "",
@@ -292,7 +287,7 @@ int plan_state(const struct config *c, const struct node *n, const struct memory
 	if (r < 0)
 		return r;
 
-	p->state = is_complete(c, p, true) && !is_unseen(n) ? judge_changes(p) : NODE_STARTING;
+	p->state = is_complete(c, p, true) && !node_lacks(n) ? judge_changes(p) : NODE_STARTING;
 	if (p->state == NODE_READY && !is_complete(c, p, false))
 		p->state = NODE_DEGRADED;
 	if (p->state == NODE_STARTING && p->is_told)

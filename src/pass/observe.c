@@ -223,18 +223,21 @@ static int observe_devices(struct os *d, struct node *n, const struct memory *me
 /* Warns about files that a copied tree lacks: what they show is unknown, not missing. */
 static void say_unknown(const struct fs *fs, const struct node *n)
 {
-	static const struct {
-		const char *path, *part, *words;
-	} rows[] = { { NULL, "proc/net", "addresses, routes and users of devices" },
-		     { "sys/module", MODULES_PATH, "kernel modules" },
-		     { "sys/class/net", "", "network devices" },
-		     { "run/udev/data", "", "names by udev" },
-		     { "dev", "", "character devices" },
-		     { "etc/systemd", "", "the kubelet" } };
+	const struct {
+		bool is_here;
+		const char *part, *words;
+	} rows[] = { { !n->lacks_net, "proc/net", "addresses, routes and users of devices" },
+		     { fs_exists(fs, "sys/module"), MODULES_PATH, "kernel modules" },
+		     { n->has_functions, "", "PCI functions" },
+		     { n->n_netdevs > 0, "", "network devices" },
+		     { n->n_ibdevs > 0, "", "RDMA devices" },
+		     { fs_exists(fs, "run/udev/data"), "", "names by udev" },
+		     { fs_exists(fs, "dev"), "", "character devices" },
+		     { fs_exists(fs, "etc/systemd"), "", "/etc/systemd" } };
 	char words[256] = "";
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-		if (rows[i].path ? n->is_copy && !fs_exists(fs, rows[i].path) : n->lacks_net) {
+		if (!rows[i].is_here && (n->is_copy || i == 0)) {
 			const bool is_part = rows[i].part[0] && fs_exists(fs, rows[i].part);
 
 			snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s%s%s",
@@ -242,7 +245,8 @@ static void say_unknown(const struct fs *fs, const struct node *n)
 				 is_part ? rows[i].part : "");
 		}
 	if (*words)
-		log_warning("Not in this tree, and so neither known nor judged: %s", words);
+		log_warning("Not in this tree, and so neither known nor judged: %s%s", words,
+			    n->has_functions ? "" : "; --root= takes the folder that has sys");
 }
 
 int observe_node(struct os *d, const struct attempts *tried, struct node *ret,
@@ -270,8 +274,6 @@ int observe_node(struct os *d, const struct attempts *tried, struct node *ret,
 		r = observe_socks(d, &n);
 	if (r >= 0)
 		r = observe_net(d, &n);
-	if (n.n_pcis > 0)
-		say_unknown(&d->fs, &n);
 	if (r >= 0)
 		r = observe_signs(&d->fs, &n);
 	if (r >= 0)
@@ -282,6 +284,7 @@ int observe_node(struct os *d, const struct attempts *tried, struct node *ret,
 		r = observe_devices(d, &n, &memory);
 	if (r < 0)
 		return r;
+	say_unknown(&d->fs, &n);
 	node_forget_replaced(&n, &memory); /* before it is used */
 	r = observe_modules(d, &n);
 	if (r >= 0)

@@ -46,6 +46,11 @@ int output_check_plugin(const struct config *c, const struct plan *p, char **ret
 	return 0;
 }
 
+static bool is_unknown(const struct plan *p)
+{
+	return ANY(a, p->actions, p->n_actions, a->reason == REASON_NOT_RECORDED);
+}
+
 /* Expect=0 says that no NIC is needed. */
 int output_check_exposed(const struct config *c, const struct plan *p, char **ret)
 {
@@ -60,7 +65,11 @@ int output_check_exposed(const struct config *c, const struct plan *p, char **re
 		n += f.pools[i].n_after;
 	if (r < 0 || n > 0 || !is_asked || c->plugin.type == PLUGIN_NONE)
 		return r;
-	return make_problem(c, p->n_devices > 0 ? REASON_PLUGIN_EMPTY : REASON_NO_DEVICES, "", ret);
+	return make_problem(c,
+			    is_unknown(p)      ? REASON_NOT_RECORDED
+			    : p->n_devices > 0 ? REASON_PLUGIN_EMPTY
+					       : REASON_NO_DEVICES,
+			    "", ret);
 }
 
 static int add_excluded(json_t *list, const char *target, enum reason reason, const char *detail,
@@ -185,7 +194,9 @@ static void print_head(struct sheet *s, const struct config *c, const struct pla
 
 	sheet_add(s, "%s %s: ", has_file ? "Device plugin" : "DRA driver",
 		  plugin_type_name(c->plugin.type));
-	if (p->n_devices == 0)
+	if (is_unknown(p) && json_array_size(pools) == 0)
+		sheet_add(s, "not known, since the tree below --root= is a part");
+	else if (p->n_devices == 0)
 		sheet_add(s, "no [Device NAME] section matches a device of this node");
 	else if (p->lint.refusal != REASON_NONE)
 		sheet_add(s, "%s would expose nothing", what);

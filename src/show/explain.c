@@ -441,7 +441,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 	snprintf(id, sizeof(id), "%04x:%04x", pci->vendor, pci->device);
 
 	/* clang-format off */
-	document = json_pack("{s:o, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o,"
+	document = json_pack("{s:o, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o,"
 			     " s:b, s:b, s:b, s:b, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 			     "pci", document_text(pci->address),
 			     "id", id,
@@ -455,6 +455,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 			     "ibdev", make_ibdev(&f),
 			     "netdev", make_netdev(&f),
 			     "netns_mode", netns_mode_name(n->netns_mode),
+			     "copy", n->is_copy,
 			     "users_known", n->has_users,
 			     "users", make_users(&f),
 			     "managed", d != NULL,
@@ -583,10 +584,12 @@ static void put_ports(struct sheet *s, const json_t *ib)
 #define SAID  "[{said}|it without a value]"
 
 static const struct sheet_row driver_rows[] = {
-	{ "Driver", "driver",
-	  "[{name}[, {state}]"
-	  "|none: bound to nothing; the module for it is {module}, [{state}|not known]"
-	  "|none, and no installed module claims it]\n"
+	{ "Driver", "",
+	  "[{driver.name}[, {driver.state}]"
+	  "|none: bound to nothing; the module for it is {driver.module}, [{driver.state}|not "
+	  "known]"
+	  "|{?copy}not in this tree|none, and no installed module claims it]" },
+	{ NULL, "driver",
 	  "{path}\n"
 	  "[{origin}: {evidence}]\n"
 	  "[{?version}file: version {version}, srcversion [{srcversion}|not told]"
@@ -605,7 +608,7 @@ static const struct sheet_row driver_rows[] = {
 };
 
 static const struct sheet_row ibdev_rows[] = {
-	{ "RDMA device", "", "[{!ibdev}none]" },
+	{ "RDMA device", "", "[{!ibdev}[{?copy}not in this tree|none]]" },
 	{ NULL, "ibdev",
 	  "{name}, [{node_type}|type not told], node GUID {node_guid}, libibverbs: {verbs}\n"
 	  "character nodes: [{uverbs}|no uverbs], [{umad}|no umad], [{?rdma_cm}rdma_cm|no "
@@ -613,7 +616,7 @@ static const struct sheet_row ibdev_rows[] = {
 };
 
 static const struct sheet_row other_rows[] = {
-	{ "Netdev", "", "[{!netdev}none in this network namespace]" },
+	{ "Netdev", "", "[{!netdev}[{?copy}not in this tree|none in this network namespace]]" },
 	{ NULL, "netdev",
 	  "{name}, [{!mtu=0}[{?up}up|down], [{?carrier}carrier|no carrier], MTU {mtu}|link and MTU "
 	  "not known], {mac}[{!perm_mac=@mac}, permanent {perm_mac}][, enslaved to {master}]" },

@@ -47,7 +47,7 @@ const char *output_explain_name(const struct node *n, size_t i);
  *       "active_mtu": 0 when not known, "contexts": -1 when not known,
  *       "verbs": "opened", "not tried" or the error, "ports": as in state.json }, null without one
  *   "netdev": { "name", "mac", "perm_mac", "mtu", "up", "carrier", "master" },  null without one
- *   "netns_mode": "shared", "exclusive", "keep": not known, "users_known",
+ *   "netns_mode": "shared", "exclusive", "keep": not known, "copy": bool, "users_known",
  *   "users": [ { "target", "use", "pid", "command", "container", "detail" } ],
  *   "managed", "handed_out", "usable", "in_pod", "aside": code, when it is left to the host,
  *   "code", "meaning", "detail", "advice": why not usable, or "in-pod"; "" else,

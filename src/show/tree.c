@@ -325,8 +325,8 @@ static void draw_nics(const struct tree *t)
 	fputs("No device of this node is managed.\n", t->f);
 	for (size_t i = 0; i < json_array_size(nics); i++) {
 		sheet_format(json_array_get(nics, i),
-			     "{pci}  {id}  [{driver}|no driver][  {netdev}][  {ibdev}|  no RDMA "
-			     "device][  {rate}][  {+total_vfs} VFs possible]",
+			     "{pci}  {id}  [{driver}|no driver seen][  {netdev}][  {ibdev}|  no "
+			     "RDMA device seen][  {rate}][  {+total_vfs} VFs possible]",
 			     line, sizeof(line));
 		fprintf(t->f, "· %s\n", line);
 	}
