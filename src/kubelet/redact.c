@@ -62,11 +62,6 @@ static bool is_source_relevant(const struct unit *u, size_t source)
 	return ANY(a, u->arguments, u->n_arguments, a->source == source && a->is_relevant);
 }
 
-static bool is_alone(const char *word, const char *name)
-{
-	return *word == '$' && streq(word + 1, name);
-}
-
 /* Is "${NAME}" a part of something relevant? Then its value is. @ret_labels: of it, as above. */
 static bool is_inside(const struct unit *u, const char *name, size_t *ret_labels)
 {
@@ -118,7 +113,7 @@ static void put_value(const struct unit *u, struct redacted *c, const struct var
 		const struct argument *a = &u->arguments[i];
 
 		if (!a->is_relevant || a->source >= u->exec.n ||
-		    !is_alone(u->exec.words[a->source], v->name))
+		    !streq(after(u->exec.words[a->source], "$") ?: "", v->name))
 			continue;
 		go_to(c, unit_line(u, page, a->at), "\\");
 		put_split(c, a, special);
@@ -147,101 +142,69 @@ static void put_exec(const struct unit *u, struct redacted *c, uint16_t page)
 	}
 }
 
-/* The line of each variable; 0: of another page, or it does not count. */
-static uint32_t *find_lines(const struct unit *u, uint16_t page)
+/* Is the variable of the page, and the last of its name? */
+static bool is_put(const struct unit *u, const struct variable *v, uint16_t page)
 {
-	uint32_t *lines = calloc(u->n_variables + 1, sizeof(*lines));
-
-	for (size_t i = 0; lines && i < u->n_variables; i++) {
-		const struct variable *v = &u->variables[i];
-
-		if (v->page == page && unit_variable(u, v->name) == v)
-			lines[i] = unit_line(u, page, v->from);
-	}
-	return lines;
+	return v->page == page && unit_variable(u, v->name) == v;
 }
 
-/* The next line after @line that has something; UINT32_MAX: there is none. */
-static uint32_t next_line(const struct unit *u, uint16_t page, const uint32_t *lines, uint32_t line)
+/* The copy has only statements that count, so that none needs to take back another. They are in the
+ * order of the file, of each kind. */
+static void put_statements(const struct unit *u, struct redacted *c, uint16_t page)
 {
-	uint32_t next = UINT32_MAX;
+	bool has_exec = u->exec.n > 0 && u->exec_place.page == page;
+	uint32_t last = UINT32_MAX;
 
-	for (size_t i = 0; i < u->n_env_files; i++) {
-		const struct place *at = &u->env_files[i].place;
-		const uint32_t found = at->page == page ? unit_line(u, page, at->from) : 0;
+	for (size_t e = 0, v = 0;;) {
+		uint32_t of_file, of_variable, of_exec, at;
 
-		if (found > line)
-			next = MIN(next, found);
+		while (e < u->n_env_files && u->env_files[e].place.page != page)
+			e++;
+		while (v < u->n_variables && !is_put(u, &u->variables[v], page))
+			v++;
+		of_file = e < u->n_env_files ? u->env_files[e].place.from : UINT32_MAX;
+		of_variable = v < u->n_variables ? u->variables[v].from : UINT32_MAX;
+		of_exec = has_exec ? u->exec_place.from : UINT32_MAX;
+		at = MIN(MIN(of_file, of_variable), of_exec);
+		if (at == UINT32_MAX)
+			return;
+		go_to(c, unit_line(u, page, at), "");
+		if (at == of_file) {
+			fprintf(c->f, "EnvironmentFile=%s%s",
+				u->env_files[e].is_optional ? "-" : "", u->env_files[e].path);
+			e++;
+		} else if (at == of_variable) {
+			/* Two on one line stay two of one Environment=. */
+			fprintf(c->f,
+				"%s\"%s=", at == last ? " " : "Environment=", u->variables[v].name);
+			put_value(u, c, &u->variables[v++], page);
+			fputs("\"", c->f);
+			last = at;
+		} else {
+			put_exec(u, c, page);
+			has_exec = false;
+		}
 	}
-	for (size_t i = 0; i < u->n_variables; i++)
-		if (lines[i] > line)
-			next = MIN(next, lines[i]);
-	if (u->exec.n > 0 && u->exec_place.page == page) {
-		const uint32_t found = unit_line(u, page, u->exec_place.from);
-
-		if (found > line)
-			next = MIN(next, found);
-	}
-	return next;
 }
 
-/* The copy has only statements that count, so that none needs to take back another. */
-static int put_unit(const struct unit *u, struct redacted *c, uint16_t page)
+static void put_unit(const struct unit *u, struct redacted *c, uint16_t page)
 {
-	_cleanup_(freep) uint32_t *lines = find_lines(u, page);
 	const struct page *p = &u->pages[page];
 	uint32_t header = 0;
 
 	for (size_t at = 0; at < p->size && header == 0; at += strcspn(p->text + at, "\n") + 1)
 		if (is_prefix(p->text + at, "[Service]"))
 			header = unit_line(u, page, (uint32_t)at);
-	if (!lines)
-		return -ENOMEM;
 	if (header == 0)
-		return 0;
+		return;
 
-	for (uint32_t line = header; line != UINT32_MAX; line = next_line(u, page, lines, line)) {
-		if (line == header) {
-			go_to(c, line, "");
-			fputs("[Service]", c->f);
-			/* A copy of the relevant parts would not show this problem. */
-			if (*u->problem && page == 0) {
-				go_to(c, line + 1, "");
-				fprintf(c->f, UNIT_PROBLEM_KEY "=%s", u->problem);
-				go_to(c, line + 2, "");
-				return 0;
-			}
-		}
-		for (size_t i = 0; i < u->n_env_files; i++)
-			if (u->env_files[i].place.page == page &&
-			    unit_line(u, page, u->env_files[i].place.from) == line) {
-				go_to(c, line, "");
-				fprintf(c->f, "EnvironmentFile=%s%s",
-					u->env_files[i].is_optional ? "-" : "",
-					u->env_files[i].path);
-			}
-		for (size_t i = 0; i < u->n_variables; i++) {
-			const struct variable *v = &u->variables[i];
-
-			if (lines[i] != line)
-				continue;
-			/* Two on one line stay two of one Environment=. */
-			fputs(c->line == line && line > header ? " " : "", c->f);
-			if (c->line < line) {
-				go_to(c, line, "");
-				fputs("Environment=", c->f);
-			}
-			fprintf(c->f, "\"%s=", v->name);
-			put_value(u, c, v, page);
-			fputs("\"", c->f);
-		}
-		if (u->exec.n > 0 && u->exec_place.page == page &&
-		    unit_line(u, page, u->exec_place.from) == line) {
-			go_to(c, line, "");
-			put_exec(u, c, page);
-		}
-	}
-	return 0;
+	go_to(c, header, "");
+	fputs("[Service]", c->f);
+	/* A copy of the relevant parts would not show this problem. */
+	if (*u->problem && page == 0)
+		fprintf(c->f, "\n" UNIT_PROBLEM_KEY "=%s\n", u->problem);
+	else
+		put_statements(u, c, page);
 }
 
 static void put_variables(const struct unit *u, struct redacted *c, uint16_t page)
@@ -249,7 +212,7 @@ static void put_variables(const struct unit *u, struct redacted *c, uint16_t pag
 	for (size_t i = 0; i < u->n_variables; i++) {
 		const struct variable *v = &u->variables[i];
 
-		if (v->page != page || unit_variable(u, v->name) != v)
+		if (!is_put(u, v, page))
 			continue;
 		go_to(c, unit_line(u, page, v->from), "");
 		fprintf(c->f, "%s=\"", v->name);
@@ -283,13 +246,12 @@ int redact_unit(const struct fs *fs, const struct unit *u)
 	for (size_t i = 0; i < u->n_pages && fs->on_read; i++) {
 		_cleanup_(stream_done) struct stream out = {};
 		struct redacted c = { .line = 1 };
-		int r = 0;
 
 		if (stream_open(&out) < 0)
 			return -ENOMEM;
 		c.f = out.f;
 		if (u->pages[i].kind == PAGE_UNIT)
-			r = put_unit(u, &c, (uint16_t)i);
+			put_unit(u, &c, (uint16_t)i);
 		else if (u->pages[i].kind == PAGE_VARIABLES)
 			put_variables(u, &c, (uint16_t)i);
 		else
@@ -299,7 +261,7 @@ int redact_unit(const struct fs *fs, const struct unit *u)
 		/* Behind all that has a line number. */
 		if (*u->slice && u->slice_page == i)
 			fprintf(c.f, "Slice=%s\n", u->slice);
-		if (r < 0 || fs_record_stream(fs, u->pages[i].path + 1, &out) < 0)
+		if (fs_record_stream(fs, u->pages[i].path + 1, &out) < 0)
 			return -ENOMEM;
 	}
 	return 0;
