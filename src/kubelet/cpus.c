@@ -3,23 +3,21 @@
 
 #include "../base/document.h"
 
+#include <ctype.h>
+
 #define MAX_CPUS       8192 /* CONFIG_NR_CPUS of distributions */
 #define MAX_CHECKPOINT ((size_t)1024 * 1024)
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 int cpus_parse_amount(const char *text, uint64_t *ret)
 {
-	static const struct {
+	static const struct suffix {
 		const char *suffix;
 		int exponent; /* of ten, for thousandths */
 		int n_bits;   /* that it is shifted by */
 	} suffixes[] = { { "", 3 },       { "m", 0 },      { "u", -3 },     { "n", -6 },
 			 { "k", 6 },      { "M", 9 },      { "G", 12 },     { "T", 15 },
 			 { "Ki", 3, 10 }, { "Mi", 3, 20 }, { "Gi", 3, 30 }, { "Ti", 3, 40 } };
+	const struct suffix *s;
 	uint64_t value = 0;
 	bool is_inexact = false;
 	int exponent = 100;
@@ -30,7 +28,7 @@ int cpus_parse_amount(const char *text, uint64_t *ret)
 			is_fraction = true;
 			continue;
 		}
-		if (!is_digit(*text))
+		if (!isdigit((unsigned char)*text))
 			break;
 		if (++n_digits > 15)
 			return -ERANGE;
@@ -40,18 +38,13 @@ int cpus_parse_amount(const char *text, uint64_t *ret)
 	if (n_digits == 0)
 		return -EINVAL;
 
-	exponent -= 100;
-	for (size_t i = 0;; i++) {
-		if (i == ELEMENTSOF(suffixes))
-			return -EINVAL; /* also "1e3": nobody writes CPUs so */
-		if (streq(text, suffixes[i].suffix)) {
-			exponent += suffixes[i].exponent;
-			if (value >> (63 - suffixes[i].n_bits))
-				return -ERANGE;
-			value <<= suffixes[i].n_bits;
-			break;
-		}
-	}
+	s = FIND(it, suffixes, ELEMENTSOF(suffixes), streq(text, it->suffix));
+	if (!s)
+		return -EINVAL; /* also "1e3": nobody writes CPUs so */
+	if (value >> (63 - s->n_bits))
+		return -ERANGE;
+	value <<= s->n_bits;
+	exponent += s->exponent - 100;
 	for (; exponent > 0; exponent--) {
 		if (value > UINT64_MAX / 10)
 			return -ERANGE;
@@ -72,7 +65,7 @@ static int take_number(const char **text, uint32_t *ret)
 	unsigned long value;
 	char *end;
 
-	if (!is_digit(**text))
+	if (!isdigit((unsigned char)**text))
 		return -EINVAL;
 	errno = 0;
 	value = strtoul(*text, &end, 10);
@@ -168,7 +161,7 @@ static void add_amount(const struct sources *sources, const struct flags *flags,
 		/* A number without quotes is fatal to the kubelet: a map of strings it must be. */
 		ret->is_unclear |= item->is_odd ||
 				   (item->is_plain && cpus_parse_amount(item->text, &amount) >= 0 &&
-				    is_digit(item->text[strlen(item->text) - 1]));
+				    isdigit((unsigned char)item->text[strlen(item->text) - 1]));
 		COPY(text, item->text);
 	}
 	if (!*text)

@@ -223,41 +223,30 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 	}
 }
 
-static void decide_way(const struct kubelet_found *k, enum kubelet_way way,
-		       struct kubelet_item *item)
-{
-	item->way = way;
-	if (way == KUBELET_WAY_FILE)
-		COPY(item->path, k->seen.file);
-	if (way == KUBELET_WAY_DROP_IN)
-		COPY(item->path, k->drop_in);
-	if (way == KUBELET_WAY_RANCHER)
-		COPY(item->path, k->rancher_path);
-	if (way == KUBELET_WAY_EXTRA)
-		COPY(item->path, k->extra_path);
-}
-
 static void decide(const struct kubelet_question *q, const char *to, struct kubelet_item *item)
 {
-	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		if (!rows[i].is_met(q))
-			continue;
-		*item = (struct kubelet_item){ .row = rows[i].row,
-					       .outcome = rows[i].outcome,
-					       .reason = rows[i].reason };
-		break;
-	}
+	const char *const paths[_KUBELET_WAY_N] = {
+		[KUBELET_WAY_FILE] = q->k->seen.file,
+		[KUBELET_WAY_DROP_IN] = q->k->drop_in,
+		[KUBELET_WAY_RANCHER] = q->k->rancher_path,
+		[KUBELET_WAY_EXTRA] = q->k->extra_path,
+	};
+	size_t i = 0;
+
+	while (!rows[i].is_met(q))
+		i++; /* the last one is */
+	*item = (struct kubelet_item){ .row = rows[i].row,
+				       .outcome = rows[i].outcome,
+				       .reason = rows[i].reason };
 	COPY(item->from, q->v->source == KUBELET_UNKNOWN ? ""
 			 : q->v->source == KUBELET_DEFAULT || !*q->v->text
 				 ? kubelet_word(q->setting, 1)
 				 : q->v->text);
 	COPY(item->to, to);
 	explain(q, item);
-	for (size_t i = 0; i < ELEMENTSOF(rows) && item->outcome == KUBELET_CHANGED; i++)
-		if (rows[i].is_met(q)) {
-			decide_way(q->k, rows[i].way, item);
-			return;
-		}
+	item->way = rows[i].way;
+	if (paths[item->way])
+		COPY(item->path, paths[item->way]);
 }
 
 static void refuse(struct kubelet_item *item, enum reason reason, const char *detail)

@@ -295,19 +295,6 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 	return r >= 0 ? tidy(run, res, &locked) : r == -EAGAIN ? 0 : r;
 }
 
-static int ensure(struct run *run, struct kubelet_result *res)
-{
-	int r;
-
-	r = make_rounds(run, res);
-	if (r >= 0)
-		r = take_back_policy(run->fs, res);
-	if (r < 0)
-		return r;
-	note_changes(run, res);
-	return 0;
-}
-
 int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
 		   struct kubelet_result *ret)
 {
@@ -316,10 +303,13 @@ int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_
 	int r = 0;
 
 	if (config_has_kubelet_policy(c))
-		r = ensure(&run, &res);
+		r = make_rounds(&run, &res);
+	if (r >= 0)
+		r = take_back_policy(fs, &res);
 	if (r < 0)
 		return r;
 
+	note_changes(&run, &res);
 	*ret = res;
 	return 0;
 }

@@ -152,11 +152,6 @@ static int compare_names(const char *a, const char *b)
 	return (*a == '/' ? 1 : (unsigned char)*a) - (*b == '/' ? 1 : (unsigned char)*b);
 }
 
-static bool is_own_name(const char *name)
-{
-	return ANY(o, own_drop_ins, ELEMENTSOF(own_drop_ins), streq(*o, name));
-}
-
 /* A name behind all that say something about our settings. */
 static void find_drop_in(const struct value_look *l, struct kubelet_found *k)
 {
@@ -164,7 +159,8 @@ static void find_drop_in(const struct value_look *l, struct kubelet_found *k)
 
 	for (size_t i = 0; i < l->sources.n_sources; i++)
 		for (int s = 0; s < _KUBELET_SETTING_N; s++)
-			if (!is_own_name(l->sources.sources[i].name) &&
+			if (!ANY(o, own_drop_ins, ELEMENTSOF(own_drop_ins),
+				 streq(*o, l->sources.sources[i].name)) &&
 			    yaml_find(&l->sources.sources[i].items,
 				      kubelet_key((enum kubelet_setting)s), "") &&
 			    *l->sources.sources[i].name)

@@ -41,11 +41,6 @@ static const char *base_name(const char *path)
 
 /* The unit and its process */
 
-static bool is_unit_enabled(const struct fs *fs, const char *name)
-{
-	return fs_exists(fs, FS_PATH("etc/systemd/system/multi-user.target.wants/%s", name)) > 0;
-}
-
 /* The unit: one that runs before one that is enabled before one that is there. "": none. */
 static void which_unit(const struct fs *fs, char *ret, size_t size)
 {
@@ -59,7 +54,8 @@ static void which_unit(const struct fs *fs, char *ret, size_t size)
 			continue;
 		if (unit_file_has_cgroup(fs, kubelet_units[i]))
 			worth = 3;
-		else if (is_unit_enabled(fs, kubelet_units[i]))
+		else if (fs_exists(fs, FS_PATH("etc/systemd/system/multi-user.target.wants/%s",
+					       kubelet_units[i])) > 0)
 			worth = 2;
 		if (worth > best) {
 			best = worth;
@@ -253,11 +249,6 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 	return r;
 }
 
-static bool is_extra_variable(const char *name)
-{
-	return ANY(e, extra_variables, ELEMENTSOF(extra_variables), streq(*e, name));
-}
-
 /* Where a variable that nobody set can be set: the last file that kubeadm does not write. */
 static const char *free_env_file(const struct unit *u)
 {
@@ -278,7 +269,8 @@ static void find_extra(const struct unit *u, struct kubelet_found *k)
 		const char *word = u->exec.words[i], *path;
 		const struct variable *v;
 
-		if (*word != '$' || !is_extra_variable(word + 1))
+		if (*word != '$' ||
+		    !ANY(e, extra_variables, ELEMENTSOF(extra_variables), streq(*e, word + 1)))
 			continue;
 		v = unit_variable(u, word + 1);
 		if (v && !v->is_file)

@@ -54,15 +54,6 @@ static bool is_told(const struct kubelet_decision *d, size_t n)
 			   streq(item->detail, d->items[n].detail));
 }
 
-/* Will a topology policy be in force: the configured one, else the one that the kubelet has? */
-static bool has_topology_policy(const struct config *c, const struct node *n)
-{
-	const char *has = n->kubelet.values[KUBELET_TOPOLOGY_POLICY].text;
-
-	return c->kubelet.topology_policy != TOPOLOGY_POLICY_UNSET ||
-	       (*has && !streq(has, topology_policy_name(TOPOLOGY_POLICY_NONE)));
-}
-
 /*
  * Devices are aligned by the topology manager, by the NUMA nodes that their plugin reports. The
  * static CPU policy is one of its other hint providers, and does nothing to devices alone.
@@ -70,8 +61,11 @@ static bool has_topology_policy(const struct config *c, const struct node *n)
  */
 static int hint_alignment(const struct config *c, const struct node *n, struct plan *p)
 {
+	const char *has = n->kubelet.values[KUBELET_TOPOLOGY_POLICY].text;
+
 	if (p->n_devices == 0 || c->kubelet.cpu_policy != CPU_POLICY_STATIC ||
-	    has_topology_policy(c, n))
+	    c->kubelet.topology_policy != TOPOLOGY_POLICY_UNSET ||
+	    (*has && !streq(has, topology_policy_name(TOPOLOGY_POLICY_NONE))))
 		return 0;
 	return plan_add_hint(p, REASON_KUBELET_ALIGNS_NOTHING, "kubelet",
 			     "CPUManagerPolicy=static with the topology policy none");

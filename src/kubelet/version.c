@@ -4,6 +4,7 @@
 #include "../base/log.h"
 #include "../model/paths.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,11 +15,6 @@
 
 #define RUN_USEC (3 * USEC_PER_SEC) /* kubelet-ensure has 5 s for all it does */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 uint32_t version_parse(const char *output, char *ret_text, size_t size)
 {
 	unsigned long major, minor;
@@ -27,13 +23,13 @@ uint32_t version_parse(const char *output, char *ret_text, size_t size)
 	size_t n;
 
 	*ret_text = '\0';
-	while (*at && (*at != 'v' || !is_digit(at[1])))
+	while (*at && (*at != 'v' || !isdigit((unsigned char)at[1])))
 		at++;
 	if (!*at)
 		return 0;
 
 	major = strtoul(at + 1, &end, 10);
-	if (*end != '.' || !is_digit(end[1]))
+	if (*end != '.' || !isdigit((unsigned char)end[1]))
 		return 0;
 	minor = strtoul(end + 1, NULL, 10);
 	n = strcspn(at, " \t\r\n");

@@ -108,18 +108,10 @@ char **nccl_env_cut_command(int *argc, char **argv)
 
 #define MAX_IBDEVS 65536 /* beyond all hardware: what lists more is no sysfs */
 
-/* 0 and 1; -EINVAL while it is down, and what is not here has none. */
-static bool read_carrier(const struct fs *fs, const char *name)
-{
-	uint32_t carrier;
-
-	return fs_read_u32(fs, FS_PATH("sys/class/net/%s/carrier", name), &carrier) >= 0 &&
-	       carrier == 1;
-}
-
 static int add_netdev(const struct fs *fs, const char *name, struct node *n)
 {
 	struct netdev *nd;
+	uint32_t carrier;
 
 	/* It becomes part of a path. */
 	if (!*name || strchr(name, '/') || streq(name, "..") || node_netdev_named(n, name))
@@ -129,7 +121,10 @@ static int add_netdev(const struct fs *fs, const char *name, struct node *n)
 	if (!nd)
 		return -ENOMEM;
 	COPY(nd->name, name);
-	nd->has_carrier = read_carrier(fs, name);
+	/* -EINVAL while it is down, and what is not here has none. */
+	nd->has_carrier =
+		fs_read_u32(fs, FS_PATH("sys/class/net/%s/carrier", name), &carrier) >= 0 &&
+		carrier == 1;
 	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/ifindex", name), &nd->ifindex) < 0)
 		nd->ifindex = 0; /* not here */
 	return observe_netdev_pci(fs, nd);

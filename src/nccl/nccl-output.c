@@ -183,20 +183,6 @@ static int add_all(const struct config *c, const struct node *n, const struct pl
 	return r;
 }
 
-/* mlx5_2 goes before mlx5_10. */
-static int compare_names(const char *a, const char *b)
-{
-	size_t x = strlen(a), y = strlen(b);
-
-	while (x > 0 && isdigit((unsigned char)a[x - 1]))
-		x--;
-	while (y > 0 && isdigit((unsigned char)b[y - 1]))
-		y--;
-	if (x == y && strncmp(a, b, x) == 0 && strlen(a) != strlen(b))
-		return strlen(a) < strlen(b) ? -1 : 1;
-	return strcmp(a, b);
-}
-
 /* By rail: addresses are hexadecimal digits of one width, but for rare domains of 8 digits. */
 static int compare_ports(const void *a, const void *b)
 {
@@ -208,7 +194,7 @@ static int compare_ports(const void *a, const void *b)
 	r = strlen(x->pci) != strlen(y->pci) ? (strlen(x->pci) < strlen(y->pci) ? -1 : 1)
 					     : strcmp(x->pci, y->pci);
 	if (r == 0)
-		r = compare_names(x->ibdev->name, y->ibdev->name);
+		r = strverscmp(x->ibdev->name, y->ibdev->name); /* mlx5_2 before mlx5_10 */
 	if (r == 0)
 		r = (x->port->number > y->port->number) - (x->port->number < y->port->number);
 	return r;
