@@ -107,6 +107,7 @@ static void assert_capture_tells_the_same(struct root *root, const char *secret)
 	assert_string_equal(again.seen.node_ip, k.seen.node_ip);
 	assert_string_equal(again.seen.vke_rdma_mode, k.seen.vke_rdma_mode);
 	assert_string_equal(again.seen.host_name, k.seen.host_name);
+	assert_string_equal(again.seen.root_dir, k.seen.root_dir);
 	assert_string_equal(again.seen.flannel_iface, k.seen.flannel_iface);
 	assert_memory_equal(&again.seen.servers, &k.seen.servers, sizeof(k.seen.servers));
 	assert_string_equal(again.extra_path, k.extra_path);
@@ -1647,6 +1648,35 @@ static const struct {
 	  0,
 	  "/etc/systemd/system/k0sworker.service",
 	  "/etc/systemd/system/k0sworker.service:2: --topology-manager-policy=restricted" },
+	{ "k0s with several flags in one word, and more than a value has room for",
+	  { { "etc/systemd/system/k0sworker.service",
+	      "[Service]\nExecStart=/usr/local/bin/k0s \"worker\" \"--config=/etc/k0s.yaml\" "
+	      "\"--kubelet-extra-args=--node-labels=s3cret="
+	      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa,"
+	      "s3cret/"
+	      "b=bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb "
+	      "--tls-cert=s3cret --kube-reserved=cpu=500m --v=s3cret "
+	      "--image-gc-high-threshold=80 --cpu-manager-policy=static "
+	      "--topology-manager-policy=restricted\"\n" },
+	    { "var/lib/k0s/kubelet-config.yaml", HEAD } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/etc/systemd/system/k0sworker.service",
+	  "/etc/systemd/system/k0sworker.service:2: --topology-manager-policy=restricted" },
+	{ "k0s with another data folder",
+	  { { "etc/systemd/system/k0sworker.service",
+	      "[Service]\nExecStart=/usr/local/bin/k0s worker --data-dir=/data/k0s\n" },
+	    { "data/k0s/kubelet-config.yaml", HEAD KEY ": restricted\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/data/k0s/kubelet-config.yaml",
+	  "" },
 	{ "OpenShift, as it should be",
 	  { OWN_UNIT("--config=/etc/k"),
 	    { "etc/machine-config-daemon/currentconfig", "{}" },
@@ -1939,6 +1969,33 @@ static void the_label_of_the_mode_is_read_wherever_flags_are(_unused_ void **sta
 			put_text(&root, rows[i].entries[e].path, rows[i].entries[e].text);
 		look_for(&root.fs, BEST_EFFORT, &k);
 		assert_string_equal(k.seen.vke_rdma_mode, rows[i].mode);
+		assert_capture_tells_the_same(&root, NULL);
+	}
+}
+
+/* Source: pkg/component/worker/kubelet.go of k0s */
+static void the_root_folder_of_k0s_is_in_its_data_folder(_unused_ void **state)
+{
+	static const struct {
+		const char *flags, *root_dir;
+	} rows[] = {
+		{ "", "/var/lib/k0s/kubelet" },
+		{ "--data-dir /data", "/data/kubelet" },
+		{ "--data-dir=/data --kubelet-root-dir=/kubelet", "/kubelet" },
+		{ "--kubelet-root-dir=/a \"--kubelet-extra-args=--v=2 --root-dir=/b\"", "/b" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_found k;
+		char text[256];
+
+		root_open(&root);
+		snprintf(text, sizeof(text), "[Service]\nExecStart=/usr/local/bin/k0s worker %s\n",
+			 rows[i].flags);
+		put_text(&root, "etc/systemd/system/k0sworker.service", text);
+		look_for(&root.fs, BEST_EFFORT, &k);
+		assert_string_equal(k.seen.root_dir, rows[i].root_dir);
 		assert_capture_tells_the_same(&root, NULL);
 	}
 }
@@ -2542,6 +2599,7 @@ int main(void)
 		cmocka_unit_test(a_node_without_kubelet_has_none),
 		cmocka_unit_test(a_capture_holds_no_secrets),
 		cmocka_unit_test(the_label_of_the_mode_is_read_wherever_flags_are),
+		cmocka_unit_test(the_root_folder_of_k0s_is_in_its_data_folder),
 		cmocka_unit_test(the_nodes_address_is_read),
 		cmocka_unit_test(the_api_servers_are_read),
 		cmocka_unit_test(a_capture_of_k3s_holds_no_secrets),

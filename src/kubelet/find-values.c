@@ -6,8 +6,8 @@
 
 #include "yaml.h"
 
-#define K0S_FILE    "/var/lib/k0s/kubelet-config.yaml" /* that k0s writes before it starts one */
 #define MINOR_RESET 28 /* its drop-ins set what they do not say to the default */
+#define K0S_DIR     "/var/lib/k0s"
 
 /* Where configurations are when no unit says it, as distributions lay it out. Told by content, not
  * by name. */
@@ -94,14 +94,26 @@ static int read_usual_file(struct value_look *l, struct kubelet_found *k)
 	return read_file(l, k, refused ? refused : usual_files[0]);
 }
 
+/* The folder of k0s: that of the kubelet is in it, and a file that is written before each start.
+ * NULL: it is not k0s. Source: pkg/component/worker/kubelet.go. */
+static const char *k0s_dir(const struct value_look *l, const struct kubelet_found *k)
+{
+	const struct flag *f = flags_last(&l->flags, FLAG_DATA_DIR);
+
+	if (!is_prefix(k->seen.unit, "k0s"))
+		return NULL;
+	return f && !f->is_cut && is_plain_path(f->value) ? f->value : K0S_DIR;
+}
+
 static int find_file(struct value_look *l, struct kubelet_found *k)
 {
 	const struct flag *f = flags_last(&l->flags, FLAG_CONFIG);
+	const char *k0s = k0s_dir(l, k);
 
 	if (!*k->seen.unit)
 		return read_usual_file(l, k);
-	if (!f && is_prefix(k->seen.unit, "k0s"))
-		return read_file(l, k, K0S_FILE);
+	if (!f && k0s)
+		return read_file(l, k, FS_PATH("%.230s/kubelet-config.yaml", k0s));
 	if (!f)
 		return 0;
 	if (f->is_cut || !is_plain_path(f->value)) {
@@ -268,13 +280,15 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 	const struct flag *node_ip = flags_last(&l->flags, FLAG_NODE_IP);
 	const struct flag *host_name = flags_last(&l->flags, FLAG_HOST_NAME);
 	const struct flag *root_dir = flags_last(&l->flags, FLAG_ROOT_DIR);
+	const char *k0s = k0s_dir(l, k);
 
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
 		find_value(l, k, (enum kubelet_setting)s);
 	/* MicroK8s has variables of its wrapper in there. */
 	k->seen.cpus.is_unclear = root_dir && (root_dir->is_cut || root_dir->value[0] != '/');
-	COPY(k->seen.root_dir,
-	     root_dir && !k->seen.cpus.is_unclear ? root_dir->value : KUBELET_ROOT_DIR);
+	COPY(k->seen.root_dir, root_dir && !k->seen.cpus.is_unclear ? root_dir->value
+			       : k0s                                ? FS_PATH("%.180s/kubelet", k0s)
+								    : KUBELET_ROOT_DIR);
 	COPY(k->seen.node_ip, node_ip ? node_ip->value : "");
 	COPY(k->seen.host_name, host_name ? host_name->value : "");
 	COPY(k->seen.flannel_iface, l->rancher.flannel_iface);

@@ -195,23 +195,6 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 	return 0;
 }
 
-/* The kubelet's flags among those of k0s itself. */
-static int read_extra_args(struct flags *l)
-{
-	_cleanup_(flags_done) struct flags own = TAKE_STRUCT(*l);
-	int r = 0;
-
-	for (size_t i = 0; i < own.n_flags; i++) {
-		const struct flag *f = &own.flags[i];
-		char text[sizeof(f->value)], *rest = text, *word;
-
-		COPY(text, f->kind == FLAG_EXTRA_ARGS ? f->value : "");
-		while (r >= 0 && (word = strsep(&rest, " ")))
-			r = flags_add_text(l, word, f->path, f->line);
-	}
-	return r;
-}
-
 /* Which flags count: of the unit where that is clear, else of the process. */
 static int read_flags(struct value_look *l, struct kubelet_found *k)
 {
@@ -238,7 +221,6 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 		flags_done(&l->flags);
 		l->flags = TAKE_STRUCT(of_process);
 	} else if (k->seen.is_there) {
-		r = is_k0s ? read_extra_args(&l->flags) : 0;
 		problem_note(k->seen.problem, "%s", l->unit.problem);
 	}
 	flags_done(&of_process);

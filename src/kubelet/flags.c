@@ -4,6 +4,8 @@
 #include "../model/kubelet.h"
 #include "unit.h"
 
+#define EXTRA_ARGS "--kubelet-extra-args="
+
 static const struct flag_name {
 	const char *name;
 	enum flag_kind kind;
@@ -36,13 +38,14 @@ static const struct flag_name {
 	{ "flannel-iface", FLAG_FLANNEL_IFACE },
 	{ "server", FLAG_SERVER },
 	{ "kubelet-extra-args", FLAG_EXTRA_ARGS },
+	{ "kubelet-root-dir", FLAG_ROOT_DIR }, /* of k0s */
 	/* short names of k3s and RKE2 */
 	{ "i", FLAG_NODE_IP },
 	{ "s", FLAG_SERVER },
 	{ "d", FLAG_DATA_DIR },
 	{ "c", FLAG_OWN_CONFIG },
 };
-_Static_assert(ELEMENTSOF(names) == _FLAG_N + 3, "a name for every flag");
+_Static_assert(ELEMENTSOF(names) == _FLAG_N + 4, "a name for every flag");
 
 void flags_done(struct flags *l)
 {
@@ -126,8 +129,22 @@ static void set_value(struct flag *f, const char *text)
 	}
 }
 
+/* Flags of the kubelet in one word of k0s, which is that of the last flag. 0 or -ENOMEM. */
+static int add_words(struct flags *l, const char *text)
+{
+	const struct flag of = l->flags[l->n_flags - 1];
+	_cleanup_(freep) char *words = strdup(text);
+	char *rest = words, *word;
+	int r = words ? 0 : -ENOMEM;
+
+	while (r >= 0 && (word = strsep(&rest, " ")))
+		r = flags_add_text(l, word, of.path, of.line);
+	return r;
+}
+
 int flags_read(struct unit *u, struct flags *ret)
 {
+	const bool is_k0s = is_prefix(u->name, "k0s");
 	_cleanup_(flags_done) struct flags l = {};
 	struct {
 		size_t argument, value;
@@ -151,6 +168,8 @@ int flags_read(struct unit *u, struct flags *ret)
 			continue;
 		if (kind == FLAG_OWN_CONFIG && (dashes == 2 || !is_rancher))
 			continue; /* a shell's: "sh -c" */
+		if (is_k0s && kind < FLAG_KUBELET_ARG && !is_prefix(a->text, "--kubelet-"))
+			continue; /* its own, such as --config */
 
 		a->is_relevant = true;
 		from = n + dashes + 1;
@@ -165,8 +184,9 @@ int flags_read(struct unit *u, struct flags *ret)
 			return -ENOMEM;
 		set_value(f, value->text + from);
 		/* RKE2, k3s and k0s pass on any flag of the kubelet: only known ones are relevant.
-		 */
+		 * flags_is_shown() tells them apart in one word of k0s. */
 		a->is_relevant = (kind != FLAG_KUBELET_ARG && kind != FLAG_EXTRA_ARGS) ||
+				 (kind == FLAG_EXTRA_ARGS && from > 0) ||
 				 (flags_is_kubelets(f->value) && !strchr(f->value, ' '));
 		value->is_relevant = a->is_relevant;
 		value->is_labels = kind == FLAG_NODE_LABELS && from == 0;
@@ -174,6 +194,8 @@ int flags_read(struct unit *u, struct flags *ret)
 			COPY(f->path, u->pages[value->place.page].path);
 			f->line = unit_line(u, value->place.page, value->at);
 		}
+		if (kind == FLAG_EXTRA_ARGS && add_words(&l, value->text + from) < 0)
+			return -ENOMEM;
 		last[kind].argument = i + 1;
 		last[kind].value = from;
 	}
@@ -227,9 +249,9 @@ int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t
 	struct flag *f;
 	size_t n;
 
-	if (!is_flag(text + (is_prefix(text, "--") ? 2 : 0), &kind, &n))
+	text = after(text, "--") ?: text;
+	if (!is_flag(text, &kind, &n))
 		return 0;
-	text += is_prefix(text, "--") ? 2 : 0;
 	f = add(l, kind);
 	if (!f)
 		return -ENOMEM;
@@ -257,8 +279,17 @@ size_t flags_labels(const char *text)
 
 bool flags_is_shown(const char *text, size_t labels, size_t at)
 {
+	const size_t before = is_prefix(text, EXTRA_ARGS) ? strlen(EXTRA_ARGS) : SIZE_MAX;
 	size_t from = at;
 
+	if (at >= before) {
+		while (from > before && text[from - 1] != ' ')
+			from--;
+		text += from;
+		return text[at - from] == ' ' ||
+		       (flags_is_kubelets(text) &&
+			flags_is_shown(text, flags_labels(text), at - from));
+	}
 	if (at < labels)
 		return true;
 	while (from > labels && text[from - 1] != ',')
