@@ -6,8 +6,9 @@
 
 #include "yaml.h"
 
-#define MINOR_RESET 28 /* its drop-ins set what they do not say to the default */
-#define K0S_DIR     "/var/lib/k0s"
+#define MINOR_RESET     28 /* its drop-ins set what they do not say to the default */
+#define K0S_DIR         "/var/lib/k0s"
+#define MICROSHIFT_FILE "/var/lib/microshift/resources/kubelet/config/config.yaml"
 
 /* Where configurations are when no unit says it, as distributions lay it out. Told by content, not
  * by name. */
@@ -112,8 +113,9 @@ static int find_file(struct value_look *l, struct kubelet_found *k)
 
 	if (!*k->seen.unit)
 		return read_usual_file(l, k);
-	if (!f && k0s)
-		return read_file(l, k, FS_PATH("%.230s/kubelet-config.yaml", k0s));
+	if (!f && (k0s || streq(k->seen.manager, "microshift")))
+		return read_file(
+			l, k, k0s ? FS_PATH("%.230s/kubelet-config.yaml", k0s) : MICROSHIFT_FILE);
 	if (!f)
 		return 0;
 	if (f->is_cut || !is_plain_path(f->value)) {

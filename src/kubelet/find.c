@@ -13,9 +13,27 @@
 #include "unit.h"
 #include "version.h"
 
-#define MAX_CMDLINE   ((size_t)2 * 1024 * 1024)           /* the kernel's default limit */
-#define K8S_ARGS      "/var/snap/k8s/common/args/kubelet" /* of Canonical Kubernetes */
-#define MICROK8S_ARGS "/var/snap/microk8s/current/args/kubelet"
+#define MAX_CMDLINE ((size_t)2 * 1024 * 1024) /* the kernel's default limit */
+
+/* Units that have a kubelet in them, by the beginning of their names; the last one has all names.
+ */
+static const struct unit_kind {
+	const char *prefix;
+	enum kubelet_flavour flavour;
+	const char *args;    /* of a snap: its file of flags */
+	const char *manager; /* writes the kubelet's file at each start */
+} unit_kinds[] = {
+	{ "rke2", KUBELET_RANCHER },
+	{ "k3s", KUBELET_RANCHER },
+	{ "snap.microk8s.", KUBELET_SNAP, "/var/snap/microk8s/current/args/kubelet" },
+	{ "snap.k8s.", KUBELET_SNAP, "/var/snap/k8s/common/args/kubelet" },
+	{ "snap.eks.", KUBELET_SNAP, "/var/snap/eks/current/args/kubelet" },
+	{ "snap.kubelet.", KUBELET_SNAP, "/var/snap/kubelet/current/args" },
+	{ "snap.kubelet-eks.", KUBELET_SNAP, "/var/snap/kubelet-eks/current/args" },
+	{ "k0s", .manager = "k0s" },
+	{ "microshift", .manager = "microshift" },
+	{ "" },
+};
 
 /*
  * Variables that are there for more flags. Not those of kubeadm: it writes
@@ -64,8 +82,9 @@ static void which_unit(const struct fs *fs, char *ret, size_t size)
 	}
 }
 
-/* MicroK8s (kubelite) and k3s run the kubelet as a thread; RKE2 runs it as a process. */
-static const char *const process_names[] = { "kubelet", "kubelite", "k3s" };
+/* MicroK8s (kubelite), k3s and MicroShift run the kubelet as a thread; RKE2 runs it as a process.
+ */
+static const char *const process_names[] = { "kubelet", "kubelite", "k3s", "microshift" };
 
 /* A command of ExecStartPre=, such as ours, is no kubelet. */
 static int is_kubelet(const struct fs *fs, const char *pid)
@@ -110,7 +129,8 @@ static int which_process(const struct fs *fs, const char *unit, uint32_t *ret_pi
 /* A shell or a wrapper does with its words what it likes. */
 static bool is_kubelet_program(const char *path)
 {
-	static const char *const names[] = { "kubelet", "hyperkube", "rke2", "k3s", "snap", "k0s" };
+	static const char *const names[] = { "kubelet", "hyperkube", "rke2",      "k3s",
+					     "snap",    "k0s",       "microshift" };
 
 	return ANY(n, names, ELEMENTSOF(names), streq(base_name(path), *n));
 }
@@ -157,6 +177,8 @@ static int read_process(struct value_look *l, struct kubelet_found *k, struct ku
 
 static int read_unit(struct value_look *l, struct kubelet_found *k)
 {
+	const struct unit_kind *kind;
+	const char *program;
 	int page, r;
 
 	which_unit(l->fs, k->seen.unit, sizeof(k->seen.unit));
@@ -170,27 +192,27 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 
 	k->seen.is_there = true;
 	COPY(k->binary, l->unit.program);
-	if (is_prefix(k->seen.unit, "rke2") || is_prefix(k->seen.unit, "k3s"))
-		k->flavour = KUBELET_RANCHER;
-	if (is_prefix(k->seen.unit, "snap."))
-		k->flavour = KUBELET_SNAP;
+	kind = FIND(t, unit_kinds, ELEMENTSOF(unit_kinds), is_prefix(k->seen.unit, t->prefix));
+	k->flavour = kind->flavour;
+	COPY(k->seen.manager, kind->manager ?: "");
+	/* MicroShift's unit leaves the folder to systemd. */
+	program = l->unit.exec.n > 0 ? l->unit.exec.words[0] : "";
+	program += strspn(program, "@-:+!");
 
-	if (k->flavour == KUBELET_SNAP) {
-		const char *args = is_prefix(k->seen.unit, "snap.k8s.") ? K8S_ARGS : MICROK8S_ARGS;
-
-		page = unit_add_page(&l->unit, l->fs, args, PAGE_FLAGS);
+	if (kind->args) {
+		page = unit_add_page(&l->unit, l->fs, kind->args, PAGE_FLAGS);
 		if (page == -ENOMEM)
 			return page;
 		if (page >= 0) {
-			COPY(k->extra_path, args);
+			COPY(k->extra_path, kind->args);
 			k->extra_at = UINT32_MAX;
 			k->extra_bytes = (uint32_t)l->unit.pages[page].size;
 			return arguments_add_page(&l->unit, (uint16_t)page);
 		}
 		k->is_waiting = true;
-	} else if (!is_kubelet_program(l->unit.program) && !is_called_as_kubelet(&l->unit)) {
+	} else if (!is_kubelet_program(program) && !is_called_as_kubelet(&l->unit)) {
 		unit_problem(&l->unit, "%s: what %s does is not known", l->unit.name,
-			     *l->unit.program ? l->unit.program : "it");
+			     *program ? program : "it");
 	}
 	return 0;
 }
@@ -198,7 +220,7 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 /* Which flags count: of the unit where that is clear, else of the process. */
 static int read_flags(struct value_look *l, struct kubelet_found *k)
 {
-	const bool is_k0s = is_prefix(k->seen.unit, "k0s");
+	const bool is_k0s = streq(k->seen.manager, "k0s");
 	struct flags of_process = {};
 	int r;
 
@@ -273,8 +295,8 @@ static void find_extra(const struct unit *u, struct kubelet_found *k)
 
 /* The rest */
 
-/* OpenShift degrades a node whose files were edited, k0s writes them at each start, and those of
- * the others cannot be edited at all. */
+/* OpenShift degrades a node whose files were edited, and those of the others cannot be edited at
+ * all. */
 static void find_manager(const struct fs *fs, struct kubelet_found *k)
 {
 	static const char *const files[] = { "etc/os-release", "usr/lib/os-release" };
@@ -284,8 +306,6 @@ static void find_manager(const struct fs *fs, struct kubelet_found *k)
 
 	if (fs_exists(fs, "etc/machine-config-daemon/currentconfig") > 0)
 		COPY(k->seen.manager, "openshift");
-	if (is_prefix(k->seen.unit, "k0s"))
-		COPY(k->seen.manager, "k0s");
 	for (size_t i = 0; i < ELEMENTSOF(files) && !*k->seen.manager; i++) {
 		_cleanup_(freep) char *text = NULL;
 		size_t size, at = 0;

@@ -79,8 +79,8 @@ static int hint_not_found(const struct config *c, const struct node *n, struct p
 		return 0;
 	return plan_add_hint(
 		p, REASON_KUBELET_NOT_FOUND, "kubelet",
-		"there is no kubelet.service, no unit of k3s, RKE2, MicroK8s, "
-		"Canonical Kubernetes or k0s, and no KubeletConfiguration in a usual file");
+		"there is no kubelet.service, no unit of k3s, RKE2, k0s, MicroShift or a snap, "
+		"and no KubeletConfiguration in a usual file");
 }
 
 int plan_kubelet(const struct config *c, const struct node *n, const struct memory *memory _unused_,

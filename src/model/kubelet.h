@@ -74,8 +74,8 @@ struct kubelet_cpus {
 struct kubelet {
 	bool is_there;       /* a kubelet is installed or configured on this node */
 	char unit[64];       /* that runs it; empty: none found */
-	char manager[16];    /* "openshift", "bottlerocket", "talos", "k0s": who owns its files; or
-				empty */
+	char manager[16];    /* "openshift", "bottlerocket", "talos", "k0s", "microshift": who owns
+				its files; or empty */
 	char version[48];    /* as it says it; empty: not known */
 	char root_dir[200];  /* --root-dir, absolute: plugins_registry, state files and volumes are
 				below */

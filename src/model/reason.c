@@ -773,7 +773,8 @@ static const struct {
 		"The kubelet's configuration belongs to the operating system's own agent",
 		"Set the policy where that agent takes it from: a KubeletConfig resource (OpenShift), "
 		"settings.kubernetes (Bottlerocket), machine.kubelet.extraConfig (Talos), a worker "
-		"profile or --kubelet-extra-args (k0s).",
+		"profile or --kubelet-extra-args (k0s), kubelet: of /etc/microshift/config.yaml "
+		"(MicroShift).",
 		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_VALUE_UNKNOWN] = {

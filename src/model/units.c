@@ -14,6 +14,10 @@ const char *const kubelet_units[N_KUBELET_UNITS] = {
 	"snap.k8s.kubelet.service",
 	"k0sworker.service",
 	"k0scontroller.service",
+	"snap.kubelet.daemon.service",
+	"snap.kubelet-eks.daemon.service",
+	"snap.eks.daemon-kubelet.service",
+	"microshift.service",
 };
 
 /*

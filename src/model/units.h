@@ -15,7 +15,7 @@
 #define KUBELET_PROGRAM  "/usr/lib/rdma-provision/rdma-provision-kubelet"
 #define GATE_COMMAND     "/usr/bin/rdma-provision gate --strict"
 
-#define N_KUBELET_UNITS 10
+#define N_KUBELET_UNITS 14
 extern const char *const kubelet_units[N_KUBELET_UNITS]; /* the first that is there counts */
 
 /*
