@@ -138,6 +138,12 @@ static void is_new_rancher_with_flag(struct kubelet_found *k)
 {
 	is_new_rancher(k);
 	is_flag(k);
+	COPY(k->seen.values[0].path, "/etc/rancher/k3s/config.yaml");
+}
+static void is_rancher_with_a_flag_of_the_unit(struct kubelet_found *k)
+{
+	is_rancher(k);
+	is_flag(k);
 }
 static void is_rancher_with_a_last_flag(struct kubelet_found *k)
 {
@@ -287,6 +293,8 @@ static const struct {
 	{ "6 a flag wins over drop-ins there too", is_new_rancher_with_flag, BE, 2, 6, CHANGED,
 	  KUBELET_WAY_RANCHER, REASON_NONE,
 	  "/etc/rancher/k3s/config.yaml.d/99-rdma-provision.yaml" },
+	{ "6 a flag of the unit, behind all files", is_rancher_with_a_flag_of_the_unit, BE, 2, 6,
+	  REFUSED, 0, REASON_KUBELET_FLAG_WINS, EXTRA_PATH },
 	{ "6 a flag behind every name of ours", is_rancher_with_a_last_flag, BE, 2, 6, REFUSED, 0,
 	  REASON_KUBELET_FLAG_WINS, EXTRA_PATH },
 	{ "6 no way", is_rancher_without_a_way, BE, 2, 6, REFUSED, 0, REASON_KUBELET_FILE_REFUSED,

@@ -95,9 +95,13 @@ static bool is_rancher_drop_in(const struct kubelet_question *q)
 	       is_open(q, KUBELET_WAY_DROP_IN);
 }
 
+/* Flags of the command line come behind those of all files: "CONFIG" and "CONFIG.d/". */
 static bool is_rancher_config(const struct kubelet_question *q)
 {
-	return is_rancher(q) && *q->k->rancher_path && is_open(q, KUBELET_WAY_RANCHER);
+	const char *own = q->k->rancher_path, *end = strrchr(own, '/');
+
+	return is_rancher(q) && end && is_open(q, KUBELET_WAY_RANCHER) &&
+	       (!is_flag(q) || strncmp(q->v->path, own, (size_t)(end - own) - 2) == 0);
 }
 
 static bool is_rancher_flag(const struct kubelet_question *q)
