@@ -454,11 +454,32 @@ static void a_port_of_a_synthetic_nic_is_left_out_and_one_of_a_bond_is_not(void 
 	assert_false(is_listed(&f, 0));
 }
 
+/* Also where no RDMA device is left here, as with namespaces of their own for RDMA devices. */
+static void ports_in_pods_need_no_section(void **state _unused_)
+{
+	static struct fabric f;
+
+	while (make(&f) || f.plan.n_devices == 0 || !is_listed(&f, 0))
+		;
+	for (int n_left = 1; n_left >= 0; n_left--) {
+		_cleanup_(nccl_done) struct nccl c = {};
+
+		f.node.n_ibdevs = (size_t)n_left;
+		for (size_t i = 0; i < f.plan.n_devices; i++)
+			f.plan.devices[i].is_in_pod = true;
+		assert_int_equal(nccl_choose(&f.config, &f.node, &f.plan, &c), 0);
+		assert_int_equal(c.reason, REASON_NCCL_NONE);
+		assert_non_null(strstr(c.detail, n_left > 0 ? "a pod has it" : "pods have"));
+		assert_non_null(strstr(c.advice ?: "", "in the pod"));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nccl_uses_the_right_ports_of_any_fabric),
 		cmocka_unit_test(a_port_of_a_synthetic_nic_is_left_out_and_one_of_a_bond_is_not),
+		cmocka_unit_test(ports_in_pods_need_no_section),
 	};
 
 	if (argc > 1)

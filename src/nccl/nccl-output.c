@@ -9,6 +9,12 @@
 
 #define BOOTSTRAP_NETDEV "eth0"
 
+static const char pod_advice[] =
+	"Run it in the pod: \"rdma-nccl-env\" sees the devices that are there.";
+static const char section_advice[] = "Let a [Device NAME] section match the NICs that jobs are to "
+				     "use; \"rdma-provision status\" "
+				     "lists them, and those that the node needs.";
+
 void nccl_done(struct nccl *c)
 {
 	free(c->ports);
@@ -127,7 +133,8 @@ static void ask_plan(const struct config *c, const struct plan *p, const struct 
 		plan_describe_need(need, words, sizeof(words));
 		leave_out(np, "the node needs it, %s", words);
 	}
-	np->is_spared = *np->why;
+	if (*np->why)
+		np->advice = d && d->is_in_pod ? pod_advice : section_advice;
 }
 
 static void judge(const struct config *c, const struct node *n, const struct plan *p,
@@ -355,15 +362,19 @@ void nccl_describe(const struct nccl_port *np, char *ret, size_t size)
 		 *np->why ? "left out: " : "listed", np->why);
 }
 
-static void explain_none(const struct node *n, struct nccl *c)
+static void explain_none(const struct node *n, const struct plan *p, struct nccl *c)
 {
+	const bool is_in_pod = p && ANY(d, p->devices, p->n_devices, d->is_in_pod);
 	const struct nccl_port *np;
 
 	c->reason = n->is_copy && !ANY(q, c->ports, c->n_ports, *q->port->state)
 			    ? REASON_NOT_RECORDED
 			    : REASON_NCCL_NONE;
+	c->advice = n->n_ibdevs == 0 && is_in_pod ? pod_advice : NULL;
 	if (n->n_ibdevs == 0)
-		COPY(c->detail, n->is_copy ? "RDMA devices" : "there is no RDMA device here");
+		COPY(c->detail, is_in_pod    ? "pods have the RDMA devices"
+				: n->is_copy ? "RDMA devices"
+					     : "there is no RDMA device here");
 	for (size_t i = 0; i < n->n_ibdevs; i++) {
 		const struct pci *pci = node_pci(n, n->ibdevs[i].pci);
 
@@ -385,11 +396,9 @@ static void explain_none(const struct node *n, struct nccl *c)
 	}
 	if (c->n_ports == 0)
 		return;
-	np = FIND(q, c->ports, c->n_ports, !q->is_spared) ?: c->ports;
+	np = FIND(q, c->ports, c->n_ports, q->advice != section_advice) ?: c->ports;
 	nccl_describe(np, c->detail, sizeof(c->detail));
-	if (np->is_spared)
-		c->advice = "Let a [Device NAME] section match the NICs that jobs are to use; "
-			    "\"rdma-provision status\" lists them, and those that the node needs.";
+	c->advice = np->advice;
 }
 
 /* All of them, and a netdev for bootstrap is there. */
@@ -421,7 +430,7 @@ int nccl_choose(const struct config *c, const struct node *n, const struct plan 
 	keep_fastest(&choice);
 	keep_one_kind(&choice);
 	if (!next_listed(&choice, NULL)) {
-		explain_none(n, &choice);
+		explain_none(n, p, &choice);
 	} else {
 		choice.is_exact = is_ambiguous(n, &choice);
 		find_index(n, &choice);

@@ -50,7 +50,7 @@ struct nccl_port {
 	uint32_t rate;             /* of port_rate() */
 	unsigned here, away; /* kinds it has by netdevs here, by others: 1 << enum nccl_kind */
 	char why[160];       /* it is not listed; "": it is */
-	bool is_spared;      /* the plan leaves it out; the port itself may be usable */
+	const char *advice;  /* the plan leaves it out: what to do; NULL: it does not */
 };
 
 struct nccl {
