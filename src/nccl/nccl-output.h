@@ -23,7 +23,8 @@
  * NCCL_IB_GID_INDEX is the common index of all GIDs of that kind. Where they differ, also on one
  * port, and with IPv6 (where it depends on when a router was heard), NCCL searches the table of
  * each port (NCCL_IB_GID_INDEX=-1) for a GID of this address family, address range and RoCE
- * version: NCCL 2.21 and later, docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html. It has
+ * version: NCCL 2.21 and later, docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html; where
+ * GIDs are of other network namespaces, 2.26 and later: github.com/NVIDIA/nccl/issues/1573. It has
  * no use for an index on InfiniBand (src/transport/net_ib/connect.cc).
  *
  * NCCL pairs devices of different nodes by their place in the list. Hence it is in order of rails:
