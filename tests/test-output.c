@@ -1292,6 +1292,30 @@ static void tree_is_read_in_ten_seconds(_unused_ void **state)
 	assert_true(is_prefix(text + strlen(expected), "  → "));
 }
 
+static void the_head_names_a_cause_before_not_ready(_unused_ void **state)
+{
+	static const struct {
+		const char *reasons, *head;
+	} rows[] = {
+		{ "{\"code\": \"not-ready\", \"target\": \"/f\"}, {\"code\": \"not-recorded\"}, "
+		  "{\"code\": \"no-gid\", \"target\": \"x\"}",
+		  "starting: 0 of 0 devices usable, not-recorded, 2 more\n" },
+		{ "{\"code\": \"no-gid\", \"target\": \"x\"}, {\"code\": \"not-ready\"}",
+		  "starting: 0 of 0 devices usable, no-gid on x, 1 more\n" },
+		{ "{\"code\": \"not-ready\", \"target\": \"/f\"}",
+		  "starting: 0 of 0 devices usable, not-ready on /f\n" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(freep) char *json = NULL, *text = NULL;
+
+		assert_true(asprintf(&json, "{\"state\": \"starting\", \"reasons\": [%s]}",
+				     rows[i].reasons) > 0);
+		assert_int_equal(output_tree(json, TREE_ALL, &(struct screen){}, &text), 0);
+		assert_memory_equal(text, rows[i].head, strlen(rows[i].head));
+	}
+}
+
 /* Letters of a line, not bytes. */
 static int columns(const char *line, size_t n)
 {
@@ -1532,6 +1556,7 @@ int main(void)
 		cmocka_unit_test(a_name_of_any_bytes_is_remembered_byte_for_byte),
 		cmocka_unit_test(every_cut_of_a_state_is_refused),
 		cmocka_unit_test(tree_is_read_in_ten_seconds),
+		cmocka_unit_test(the_head_names_a_cause_before_not_ready),
 		cmocka_unit_test(tree_rows_and_sentences_fit_the_width),
 		cmocka_unit_test(problems_are_what_is_not_well),
 		cmocka_unit_test(topology_is_a_matrix),

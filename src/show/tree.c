@@ -383,9 +383,14 @@ static bool has_port_of_lag(const json_t *devices)
 
 static void draw_first(const struct tree *t, size_t n_reasons)
 {
-	const json_t *first = json_array_get(json_object_get(t->state, "reasons"), 0);
+	const json_t *reasons = json_object_get(t->state, "reasons"), *first = NULL;
 	char words[192];
 
+	/* "not-ready" follows from another reason. */
+	for (size_t i = n_reasons; i-- > 0;)
+		if (!first || !streq(document_get_text(json_array_get(reasons, i), "code"),
+				     reason_code(REASON_NOT_READY)))
+			first = json_array_get(reasons, i);
 	sheet_format(first, "{code}[ on {target}]", words, sizeof(words));
 	fputs(words, t->f);
 	if (n_reasons > 1)
