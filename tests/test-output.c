@@ -1316,6 +1316,33 @@ static void the_head_names_a_cause_before_not_ready(_unused_ void **state)
 	}
 }
 
+static void a_policy_of_the_kubelet_that_is_not_known_has_no_word(_unused_ void **state)
+{
+	static const struct {
+		enum kubelet_source source;
+		const char *policy;
+	} rows[] = { { KUBELET_DEFAULT, "none" }, { KUBELET_UNKNOWN, "" } };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(freep) char *text = NULL;
+		json_auto_t *document = NULL;
+		const json_t *kubelet;
+		struct machine m;
+
+		make_machine(&m);
+		m.node.kubelet.is_there = true;
+		for (int s = 0; s < _KUBELET_SETTING_N; s++)
+			m.node.kubelet.values[s].source = rows[i].source;
+		assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &text), 0);
+		document = json_loads(text, 0, NULL);
+		kubelet = json_object_get(document, "kubelet");
+		assert_string_equal(json_string_value(json_object_get(kubelet, "policy")),
+				    rows[i].policy);
+		assert_string_equal(json_string_value(json_object_get(kubelet, "cpu_policy")),
+				    rows[i].policy);
+	}
+}
+
 /* Letters of a line, not bytes. */
 static int columns(const char *line, size_t n)
 {
@@ -1557,6 +1584,7 @@ int main(void)
 		cmocka_unit_test(every_cut_of_a_state_is_refused),
 		cmocka_unit_test(tree_is_read_in_ten_seconds),
 		cmocka_unit_test(the_head_names_a_cause_before_not_ready),
+		cmocka_unit_test(a_policy_of_the_kubelet_that_is_not_known_has_no_word),
 		cmocka_unit_test(tree_rows_and_sentences_fit_the_width),
 		cmocka_unit_test(problems_are_what_is_not_well),
 		cmocka_unit_test(topology_is_a_matrix),

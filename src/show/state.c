@@ -368,18 +368,23 @@ static const struct field kubelet_rows[] = {
 };
 static const struct fields kubelet_fields = FIELDS(kubelet_rows, struct state_document);
 
+/* Empty: it is not known. */
+static const char *policy_of(const struct kubelet *k, enum kubelet_setting s)
+{
+	const struct kubelet_value *v = &k->values[s];
+
+	return !k->is_there || v->source == KUBELET_UNKNOWN || *v->text ? v->text
+									: kubelet_word(s, 1);
+}
+
 static void fill_kubelet(struct state_document *s)
 {
 	const struct kubelet *k = &s->node->kubelet;
 	const struct kubelet_value *v = &k->values[KUBELET_TOPOLOGY_POLICY];
 
 	s->item = telling_item(&s->node->kubelet_decision);
-	s->policy = v->text;
-	s->cpu_policy = k->values[KUBELET_CPU_POLICY].text;
-	if (k->is_there && !*s->policy)
-		s->policy = topology_policy_name(TOPOLOGY_POLICY_NONE);
-	if (k->is_there && !*s->cpu_policy)
-		s->cpu_policy = cpu_policy_name(CPU_POLICY_NONE);
+	s->policy = policy_of(k, KUBELET_TOPOLOGY_POLICY);
+	s->cpu_policy = policy_of(k, KUBELET_CPU_POLICY);
 	s->source = k->is_there ? kubelet_source_name(v->source) : "";
 	s->path = *v->path ? v->path : k->file;
 	s->outcome = output_kubelet_outcome(s->item);
