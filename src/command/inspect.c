@@ -53,7 +53,8 @@ static int look(struct os *d, const struct config *c, struct inspection *in,
 		if (c->plugin.type != PLUGIN_NONE)
 			log_info("There is no /sys/bus/pci here, so what the device plugin would "
 				 "expose is not known");
-		return 0;
+		/* The kubelet's files may be there, and tell of themselves. */
+		return config_has_kubelet_policy(c) ? loop_plan(d, c, in) : 0;
 	}
 	r = loop_plan(d, c, in);
 	if (r >= 0)
@@ -158,6 +159,9 @@ static int check(struct os *d, const struct check_request *req, char **ret, char
 			r = output_impossible(seen, req->is_json ? &problem : ret_impossible);
 		if (r >= 0 && seen && !problem && !*ret_impossible)
 			r = output_check_exposed(&c, seen, &problem);
+		if (r >= 0 && (seen || in.node.kubelet.cpus.n_online > 0) && !problem &&
+		    !*ret_impossible && !req->with_pod)
+			r = output_check_kubelet(&c, &in.plan, &problem);
 		if (r < 0)
 			return r;
 		warn_of_owners(&in.plan);

@@ -72,6 +72,25 @@ int output_check_exposed(const struct config *c, const struct plan *p, char **re
 			    "", ret);
 }
 
+int output_check_kubelet(const struct config *c, const struct plan *p, char **ret)
+{
+	const struct action *a =
+		FIND(it, p->actions, p->n_actions,
+		     it->verb == VERB_ENSURE_KUBELET && it->class == CLASS_REFUSED);
+	const struct diagnostic *h = FIND(it, p->reasons, p->n_reasons,
+					  it->reason == REASON_KUBELET_NUMA_NODES ||
+						  it->reason == REASON_KUBELET_WOULD_EXIT);
+	const enum reason reason = a ? a->reason : h ? h->reason : REASON_NONE;
+
+	*ret = NULL;
+	if (reason == REASON_NONE || !config_has_kubelet_policy(c))
+		return 0;
+	return asprintf(ret, "[Kubelet] %s: %s. %s", reason_meaning(reason),
+			a ? a->detail : h->detail, reason_advice(reason)) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
 static int add_excluded(json_t *list, const char *target, enum reason reason, const char *detail,
 			const char *advice)
 {

@@ -24,6 +24,10 @@ int output_check_plugin(const struct config *c, const struct plan *p, char **ret
  * to have a NIC for it. More NICs may come, so this is no reason not to set something. */
 int output_check_exposed(const struct config *c, const struct plan *p, char **ret);
 
+/* Finds, as output_check_plugin(), that a setting of [Kubelet] is refused on this node, by us or by
+ * a kubelet that would exit. */
+int output_check_kubelet(const struct config *c, const struct plan *p, char **ret);
+
 /**
  * output_check() - the verdict for programs
  * @problems: sentences: file, line, key, value, what is accepted; or of output_check_plugin()
