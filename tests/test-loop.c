@@ -30,8 +30,11 @@ struct scene {
 	unsigned n_looks, used_since; /* the look from which on the VF is in use; 0: never */
 	enum verb verb;
 	unsigned n_removals;
-	bool is_replaced; /* the card, after the first removal */
-	bool is_cleared;  /* by "clear", in place of a pass */
+	bool is_replaced;          /* the card, after the first removal */
+	bool is_cleared;           /* by "clear", in place of a pass */
+	bool is_held;              /* by "revert", until the service starts again */
+	unsigned n_told;           /* looks that the service heard of */
+	enum node_state state_now; /* by the result of the pass */
 	const char *last_hash;
 	bool had_state;
 	bool has_memory; /* of the pass before */
@@ -74,6 +77,7 @@ static void add_losses(struct memory *memory, const char *hash)
 	COPY(m->pci, PF);
 	m->usable_instance = m->instance = 1;
 	m->losses = (struct link_losses){ .n = 3, .n_back = 3, .n_last = 3, .ifindex = 2 };
+	m->aer = 5;
 	COPY(memory->last_hash, hash);
 	memory->last_state = NODE_READY;
 }
@@ -83,7 +87,7 @@ static int look(void *userdata, _unused_ const struct config *c, const struct at
 {
 	struct scene *s = userdata;
 	struct memory memory = {};
-	struct node n = { .boot_id = "boot", .has_users = true };
+	struct node n = { .boot_id = "boot", .has_users = true, .is_held = s->is_held };
 	struct pci *pci = add_function(&n, PF, "igb");
 	struct user *u;
 
@@ -91,6 +95,7 @@ static int look(void *userdata, _unused_ const struct config *c, const struct at
 	pci->instance = s->is_replaced && s->n_removals > 0 ? 2 : 1;
 	pci->num_vfs = 1;
 	pci->total_vfs = 7;
+	pci->n_aer = 9;
 	pci = add_function(&n, VF, "igbvf");
 	COPY(pci->physfn, PF);
 	if (++s->n_looks >= s->used_since && s->used_since > 0) {
@@ -121,6 +126,13 @@ static void on_start(void *userdata, const struct action *a, _unused_ uint64_t d
 	struct scene *s = userdata;
 
 	s->verb = a->verb;
+}
+
+static void on_looked(void *userdata, _unused_ bool is_whole)
+{
+	struct scene *s = userdata;
+
+	s->n_told++;
 }
 
 /* It can do nothing. */
@@ -156,15 +168,21 @@ static int run_in_tree(struct scene *s, bool is_retry)
 				     .finish = finish,
 				     .leave = finish,
 				     .userdata = s };
-	const struct pass pass = {
-		.config = &config, .on_start = on_start, .is_retry = is_retry, .userdata = s
-	};
+	const struct pass pass = { .config = &config,
+				   .on_start = on_start,
+				   .on_looked = on_looked,
+				   .is_service = s->is_held,
+				   .is_retry = is_retry,
+				   .userdata = s };
 	struct pass_result result = {};
+	int r;
 
 	s->os.fs = s->tree.fs;
 	if (s->is_cleared)
 		return loop_clear(&world, &config, PF);
-	return loop_rounds(&world, &pass, &result);
+	r = loop_rounds(&world, &pass, &result);
+	s->state_now = result.state;
+	return r;
 }
 
 static void run(struct scene *s)
@@ -199,6 +217,20 @@ static void the_log_has_each_change_that_failed_and_the_new_state(_unused_ void 
 	close(before);
 	assert_non_null(strstr(text, PF ": set-num-vfs 1 -> 0: Input/output error"));
 	assert_non_null(strstr(text, "node: ready: 0 of 1 devices usable\n"));
+}
+
+static void a_service_that_holds_still_is_degraded_and_hears_of_one_look(_unused_ void **state)
+{
+	struct scene working = {}, held = { .is_held = true };
+
+	run(&working);
+	assert_true(working.n_looks > 1);
+	assert_int_equal(working.n_told, 1);
+	assert_int_not_equal(working.state_now, NODE_DEGRADED);
+	run(&held);
+	assert_int_equal(held.n_told, 1);
+	assert_int_equal(held.n_removals, 0);
+	assert_int_equal(held.state_now, NODE_DEGRADED);
 }
 
 static void a_state_of_the_new_configuration_is_there_before_its_changes(_unused_ void **state)
@@ -253,6 +285,7 @@ static void clear_sets_counters_and_changes_nothing_else(_unused_ void **state)
 	assert_non_null(pf);
 	assert_int_equal(pf->losses.n, 3);
 	assert_int_equal(pf->losses.n_last, 0);
+	assert_int_equal(pf->aer, 9); /* as many as there are now */
 	tree_remove(&s.tree);
 }
 
@@ -317,6 +350,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vfs_are_not_removed_that_were_opened_since_the_look),
 		cmocka_unit_test(the_log_has_each_change_that_failed_and_the_new_state),
+		cmocka_unit_test(a_service_that_holds_still_is_degraded_and_hears_of_one_look),
 		cmocka_unit_test(a_state_of_the_new_configuration_is_there_before_its_changes),
 		cmocka_unit_test(clear_sets_counters_and_changes_nothing_else),
 		cmocka_unit_test(
