@@ -114,11 +114,13 @@ static int recheck(void *userdata, const struct action *a, char *words, size_t s
 }
 
 static uint64_t age_usec; /* of a plan, from its first moment on */
-static unsigned n_times;
+static uint64_t made_usec;
 
 static uint64_t now_of_old_plan(void *userdata _unused_)
 {
-	return now_usec() + (n_times++ > 0 ? age_usec : 0);
+	if (made_usec > 0)
+		return made_usec + age_usec;
+	return made_usec = now_usec();
 }
 
 /* While the VFs of another PF were made, a bond or a default route may have come. */
@@ -130,6 +132,7 @@ static void vfs_are_made_by_an_old_plan_only_after_another_look(void **state)
 		int answer, n_asked, result;
 	} rows[] = {
 		{ 0, VERB_SET_NUM_VFS, -EBUSY, 0, -EROFS },
+		{ 2 * USEC_PER_SEC, VERB_SET_NUM_VFS, -EBUSY, 0, -EROFS },
 		{ 3 * USEC_PER_SEC, VERB_SET_NUM_VFS, -EBUSY, 1, -EBUSY },
 		{ 3 * USEC_PER_SEC, VERB_SET_NUM_VFS, 0, 1, -EROFS },
 		{ 3 * USEC_PER_SEC, VERB_SET_AUTOPROBE, -EBUSY, 0, -EROFS },
@@ -152,7 +155,7 @@ static void vfs_are_made_by_an_old_plan_only_after_another_look(void **state)
 							  .grace_usec = UINT64_MAX / 2 };
 
 		age_usec = rows[i].age_usec;
-		n_times = 0;
+		made_usec = 0;
 		world.now_usec = now_of_old_plan;
 		action_set(&a, "0", "1");
 		complete_actions(p.actions, p.n_actions);
