@@ -502,6 +502,8 @@ static void who_needs_an_address_is_asked_about(_unused_ void **state)
 		for (size_t k = 0; k < p.n_actions; k++) {
 			const struct action *a = &p.actions[k];
 
+			if (a->is_done)
+				assert_non_null(strstr(a->detail, ": status 500"));
 			if (a->verb == VERB_ASK_METADATA)
 				n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s%s%s%s",
 						      class_name(a->class), a->text.to,
