@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -613,6 +614,29 @@ static void a_damaged_record_is_no_reason_to_fail(_unused_ void **state)
 		assert_int_equal(kubelet_revert(&root.fs), 0);
 		assert_is(&root, FILE_PATH, HEAD);
 	}
+}
+
+static void revert_without_its_lock_says_so_once(_unused_ void **state)
+{
+	const int log = memfd_create("log", MFD_CLOEXEC), before = dup(STDERR_FILENO);
+	_cleanup_(root_done) struct root root = {};
+	const char *told;
+	char text[1024] = "";
+	int r;
+
+	root_open(&root);
+	put_text(&root, KUBELET_RECORD_PATH, "{}");
+	put_text(&root, KUBELET_LOCK_PATH "/a-folder", "");
+	assert_true(log >= 0 && before >= 0 && dup2(log, STDERR_FILENO) >= 0);
+	r = kubelet_revert(&root.fs);
+	assert_true(dup2(before, STDERR_FILENO) >= 0);
+	assert_true(pread(log, text, sizeof(text) - 1, 0) > 0);
+	close(log);
+	close(before);
+	assert_true(r < 0);
+	told = strstr(text, "/" KUBELET_LOCK_PATH);
+	assert_non_null(told);
+	assert_null(strstr(told + 1, "/" KUBELET_LOCK_PATH));
 }
 
 static void an_entry_beside_a_damaged_one_is_taken_back(_unused_ void **state)
@@ -1238,6 +1262,7 @@ int main(void)
 		cmocka_unit_test(the_static_policy_stays_while_its_state_does),
 		cmocka_unit_test(too_many_numa_nodes_take_our_own_policy_back),
 		cmocka_unit_test(a_damaged_record_is_no_reason_to_fail),
+		cmocka_unit_test(revert_without_its_lock_says_so_once),
 		cmocka_unit_test(an_entry_beside_a_damaged_one_is_taken_back),
 		cmocka_unit_test(an_edit_without_effect_is_taken_back),
 		cmocka_unit_test(what_is_no_file_is_refused_at_once),

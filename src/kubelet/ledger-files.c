@@ -321,7 +321,7 @@ int kubelet_revert(const struct fs *fs)
 		return 0;
 	locked = kubelet_lock(fs);
 	if (locked < 0)
-		return log_error_errno(locked, "/" KUBELET_LOCK_PATH);
+		return locked;
 	r = load(fs, &l);
 	if (r >= 0 && settle(fs, &l) == -ENOMEM)
 		r = -ENOMEM;
