@@ -591,11 +591,9 @@ int loop_pass(const struct world *w, const struct pass *pass, struct pass_result
 		log_warning_errno(r, "/" LAST_GOOD_PATH ": not kept");
 
 	r = loop_rounds(w, pass, &result);
-	if (r < 0)
-		return r;
-
-	*ret = result;
-	return 0;
+	if (r >= 0)
+		*ret = result;
+	return r;
 }
 
 int loop_clear(const struct world *w, const struct config *c, const char *pci)
