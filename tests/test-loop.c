@@ -34,7 +34,7 @@ struct scene {
 	bool is_cleared;           /* by "clear", in place of a pass */
 	bool is_held;              /* by "revert", until the service starts again */
 	unsigned n_told;           /* looks that the service heard of */
-	enum node_state state_now; /* by the result of the pass */
+	struct pass_result result; /* of the last pass */
 	const char *last_hash;
 	bool had_state;
 	bool has_memory; /* of the pass before */
@@ -171,18 +171,16 @@ static int run_in_tree(struct scene *s, bool is_retry)
 	const struct pass pass = { .config = &config,
 				   .on_start = on_start,
 				   .on_looked = on_looked,
+				   .is_kept = !s->is_held,
 				   .is_service = s->is_held,
 				   .is_retry = is_retry,
 				   .userdata = s };
-	struct pass_result result = {};
-	int r;
 
 	s->os.fs = s->tree.fs;
 	if (s->is_cleared)
 		return loop_clear(&world, &config, PF);
-	r = loop_rounds(&world, &pass, &result);
-	s->state_now = result.state;
-	return r;
+	s->result = (struct pass_result){};
+	return loop_pass(&world, &pass, &s->result);
 }
 
 static void run(struct scene *s)
@@ -207,10 +205,16 @@ static void the_log_has_each_change_that_failed_and_the_new_state(_unused_ void 
 	const int log = memfd_create("log", MFD_CLOEXEC), before = dup(STDERR_FILENO);
 	struct scene s = {}, cleared = { .is_cleared = true, .last_hash = "0123" };
 	char text[4096] = "";
+	off_t end;
 
 	assert_true(log >= 0 && before >= 0 && dup2(log, STDERR_FILENO) >= 0);
 	run(&s);
-	run(&cleared);
+	tree_make(&cleared.tree);
+	assert_int_equal(run_in_tree(&cleared, false), 0);
+	end = lseek(log, 0, SEEK_CUR);
+	assert_int_equal(run_in_tree(&cleared, false), 0);
+	assert_int_equal(lseek(log, 0, SEEK_CUR), end); /* the same state is no news */
+	tree_remove(&cleared.tree);
 	assert_true(dup2(before, STDERR_FILENO) >= 0);
 	assert_true(pread(log, text, sizeof(text) - 1, 0) > 0);
 	close(log);
@@ -226,11 +230,11 @@ static void a_service_that_holds_still_is_degraded_and_hears_of_one_look(_unused
 	run(&working);
 	assert_true(working.n_looks > 1);
 	assert_int_equal(working.n_told, 1);
-	assert_int_not_equal(working.state_now, NODE_DEGRADED);
+	assert_int_not_equal(working.result.state, NODE_DEGRADED);
 	run(&held);
 	assert_int_equal(held.n_told, 1);
 	assert_int_equal(held.n_removals, 0);
-	assert_int_equal(held.state_now, NODE_DEGRADED);
+	assert_int_equal(held.result.state, NODE_DEGRADED);
 }
 
 static void a_state_of_the_new_configuration_is_there_before_its_changes(_unused_ void **state)
@@ -256,6 +260,9 @@ static void what_failed_is_tried_again_by_a_reload_and_by_no_event(_unused_ void
 	tree_make(&s.tree);
 	assert_int_equal(run_in_tree(&s, false), 0);
 	assert_int_equal(s.n_removals, 1);
+	assert_int_equal(s.result.n_failed, 1);
+	assert_int_equal(s.result.n_waiting, 1); /* for the RDMA device */
+	assert_int_equal(fs_exists(&s.tree.fs, LAST_GOOD_PATH), 1);
 	assert_int_equal(run_in_tree(&s, false), 0);
 	assert_int_equal(s.n_removals, 1);
 	assert_int_equal(run_in_tree(&s, true), 0);
