@@ -309,6 +309,21 @@ clear_is_refused_with_another_configuration_than_that_of_the_service(_unused_ vo
 	tree_remove(&s.tree);
 }
 
+static void a_plan_without_a_pass_keeps_no_pointer_to_its_attempts(_unused_ void **state)
+{
+	_cleanup_(inspection_done) struct inspection in = {};
+	const struct config config = { .hash = "0123" };
+	struct tree tree;
+	struct os os = {};
+
+	tree_make(&tree);
+	assert_int_equal(os_open(tree.root, &os), 0);
+	assert_int_equal(loop_plan(&os, &config, &in), 0);
+	assert_null(in.plan.tried);
+	os_close(&os);
+	tree_remove(&tree);
+}
+
 /* The lock of a pass, as another process has it. */
 struct other {
 	pid_t pid;
@@ -362,6 +377,7 @@ int main(void)
 		cmocka_unit_test(clear_sets_counters_and_changes_nothing_else),
 		cmocka_unit_test(
 			clear_is_refused_with_another_configuration_than_that_of_the_service),
+		cmocka_unit_test(a_plan_without_a_pass_keeps_no_pointer_to_its_attempts),
 		cmocka_unit_test(a_pass_tells_that_it_waits_for_another_one_and_that_this_is_over),
 		cmocka_unit_test(what_failed_on_a_card_is_tried_on_the_one_in_its_place),
 		cmocka_unit_test(what_failed_is_tried_again_by_a_reload_and_by_no_event),
