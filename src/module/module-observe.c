@@ -58,7 +58,11 @@ static int is_loaded(const struct fs *fs, const struct node *n, const char *name
 static void read_text(const struct fs *fs, const char *module, const char *file, char *ret,
 		      size_t size)
 {
-	fs_read(fs, FS_PATH("sys/module/%s/%s", module, file), ret, size);
+	const char *path = FS_PATH("sys/module/%s/%s", module, file);
+	const int r = fs_read(fs, path, ret, size);
+
+	if (r < 0 && r != -ENOENT)
+		fs_exists(fs, path); /* a capture has its name */
 	make_printable(ret);
 }
 
