@@ -971,6 +971,19 @@ static void match_words_of_a_kind_are_alternatives_and_kinds_add_up(_unused_ voi
 	}
 }
 
+static void a_word_of_255_characters_matches_and_a_longer_one_does_not(_unused_ void **state)
+{
+	char match[260] = "pci:";
+	struct scene s;
+
+	set_mixed_scene(&s);
+	memset(match + 4, '*', 251);
+	s.sections[0].match = match;
+	assert_managed(&s, "255", "41:rail 42:rail 44:rail ");
+	match[255] = '*';
+	assert_managed(&s, "256", "");
+}
+
 /* Bound it has the name of its driver, unbound that of the module, which has no '-'. */
 static void a_driver_matches_in_either_spelling(_unused_ void **state)
 {
@@ -3816,6 +3829,7 @@ int main(void)
 		cmocka_unit_test(a_pf_in_a_pod_keeps_the_mode_of_its_section),
 		cmocka_unit_test(one_card_that_cannot_does_not_keep_the_others),
 		cmocka_unit_test(match_words_of_a_kind_are_alternatives_and_kinds_add_up),
+		cmocka_unit_test(a_word_of_255_characters_matches_and_a_longer_one_does_not),
 		cmocka_unit_test(a_driver_matches_in_either_spelling),
 		cmocka_unit_test(the_first_section_that_matches_owns_a_card),
 		cmocka_unit_test(erdma_is_a_nic_whatever_its_class_and_before_its_driver_is_loaded),

@@ -6,7 +6,7 @@
 
 #include <fnmatch.h>
 
-#define WORD_LEN 256 /* a longer one matches nothing */
+#define WORD_LEN 257 /* a word that fills it may be cut, and matches nothing */
 
 /* Writes '_' for '-', except in ranges: "[a-z]". */
 static void spell_as_module(char *name)
@@ -61,7 +61,7 @@ static bool is_word_match(const char *word, const struct node *n, const struct m
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
 		const char *glob = after(word, kinds[i]);
 
-		if (!glob || strlen(word) + 1 == WORD_LEN) /* cut */
+		if (!glob || strlen(word) + 1 == WORD_LEN)
 			continue;
 		*kind = i;
 		if (streq(kinds[i], "netdev:") && m && m->matched[0] &&
