@@ -276,8 +276,7 @@ uint32_t action_unsupported_setting(const struct action *a)
  * drivers/pci/iov.c, for modules in finit_module(2) and kernel/module/main.c.
  */
 static const struct {
-	enum verb
-		verb; /* LOAD_MODULE: or RELOAD_MODULE; _VERB_N: any that is of a file for others */
+	enum verb verb; /* LOAD_MODULE: also RELOAD_MODULE; _VERB_N: all of files for others */
 	int error;
 	enum reason reason;
 } failures[] = {
