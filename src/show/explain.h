@@ -50,8 +50,8 @@ const char *output_explain_name(const struct node *n, size_t i);
  *   "netns_mode": "shared", "exclusive", "keep": not known, "copy": bool, "users_known",
  *   "users": [ { "target", "use", "pid", "command", "container", "detail" } ],
  *   "managed", "handed_out", "usable", "in_pod", "aside": code, when it is left to the host,
- *   "code", "meaning", "detail", "advice": why not usable, or "in-pod"; "" else,
- *   "actions": [ "target", "verb", "subject", "from", "to", "class", "code", "detail", "advice" ],
+ *   "code", "meaning", "detail", "advice": why not usable, or "in-pod"; "" else, "actions": [ {
+ *       "target", "verb", "subject", "from", "to", "class", "code", "detail", "advice" } ],
  *   "hints": [ { "code", "target", "detail", "meaning", "advice" } ], "health": the same, of it and
  *       of all, "pcie": { "speed", "width": as it is, "max_*": of the card, "slot_*": of the port
  *       above; MT/s; 0: not known }, null when nothing is, "iommu": type of its group,
