@@ -271,10 +271,13 @@ static void a_removal_that_the_record_asks_for_spares_others(void **state)
 	int r;
 
 	tree_file(&p->tree, MEMORY_NODE_PATH,
-		  "{\"outputs\":[{\"output\":\"NFD\",\"path\":\"/etc/nfd/other\"}]}");
+		  "{\"outputs\":[{\"output\":\"NFD\",\"path\":\"/etc/nfd/other\"},"
+		  "{\"output\":\"NFD\",\"path\":\"/etc/nfd/rdma\"},"
+		  "{\"output\":\"Metrics\",\"path\":\"/etc/prom/rdma.prom\"}]}");
 	assert_int_equal(run(p, "a\n", &r), 3);
 	assert_int_equal(r, 0);
 	assert_content(p, "etc/nfd/other", "x=1\n");
+	/* The others keep their order, which is that of their removal. */
 	assert_records(p, MEMORY_NODE, "NFD /etc/nfd/rdma\nMetrics /etc/prom/rdma.prom\n");
 }
 

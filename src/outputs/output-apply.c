@@ -34,7 +34,7 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime,
 	if (!found == !is_there)
 		return 0;
 	if (found)
-		*found = l.entries[--l.n_entries];
+		KEEP(e, l.entries, l.n_entries, e != found);
 	else if (ADD(l.entries, l.n_entries, *record) < 0)
 		return -ENOMEM;
 	return memory_write(fs, lifetime, &output_records_fields, &l);
