@@ -2060,9 +2060,10 @@ static void the_root_folder_of_k0s_is_in_its_data_folder(_unused_ void **state)
 	}
 }
 
-#define K3S_UNIT "etc/systemd/system/k3s.service"
-#define K3S      "etc/rancher/k3s/config.yaml"
-#define K0S_UNIT "etc/systemd/system/k0sworker.service"
+#define K3S_UNIT        "etc/systemd/system/k3s.service"
+#define K3S             "etc/rancher/k3s/config.yaml"
+#define K0S_UNIT        "etc/systemd/system/k0sworker.service"
+#define RESTRICTED_FLAG "--topology-manager-policy=restricted"
 
 static void the_nodes_address_is_read(_unused_ void **state)
 {
@@ -2285,6 +2286,47 @@ static void a_capture_of_k3s_holds_no_secrets(_unused_ void **state)
 	}
 }
 
+/* k0s makes words of --kubelet-extra-args at each blank: internal/pkg/flags/flags.go of k0s. */
+static void a_capture_of_k0s_holds_no_secrets(_unused_ void **state)
+{
+	static const struct {
+		const char *flags, *variables;
+		uint32_t rank;
+	} rows[] = {
+		{ "\"--kubelet-extra-args=" RESTRICTED_FLAG " --token=s3cret\"", "", RESTRICTED },
+		{ "--kubelet-extra-args \"" RESTRICTED_FLAG " --token=s3cret\"", "", RESTRICTED },
+		{ "\"--kubelet-extra-args=" RESTRICTED_FLAG "\t--token=s3cret\"", "", RESTRICTED },
+		{ "\"--kubelet_extra_args=--v=1 --token=s3cret\" --x=s3cret", "", NONE },
+		{ "\"-kubelet-extra-args=--v=1 --token=s3cret\"", "", NONE },
+		{ "--kubelet-extra-args=" RESTRICTED_FLAG " --kubelet-extra-args=--v=s3cret", "",
+		  NONE },
+		{ "$ARGS", "'ARGS=--kubelet-extra-args \"--v=s3cret " RESTRICTED_FLAG "\"'",
+		  RESTRICTED },
+		{ "--kubelet-extra-args ${ARGS}", "'ARGS=--v=s3cret " RESTRICTED_FLAG "'",
+		  RESTRICTED },
+		{ "\"--kubelet-extra-args=--v=1 ${ARGS} ${TOKEN}\"",
+		  "'ARGS=--v=s3cret " RESTRICTED_FLAG "' TOKEN=s3cret", RESTRICTED },
+		{ "--kubelet-extra-args=--topology-manager-policy=${ARGS}",
+		  "'ARGS=restricted --token=s3cret'", RESTRICTED },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_found k;
+		char text[512];
+
+		root_open(&root);
+		print_message("  %s\n", rows[i].flags);
+		snprintf(text, sizeof(text),
+			 "[Service]\nEnvironment=%s\nExecStart=/usr/local/bin/k0s worker %s\n",
+			 rows[i].variables, rows[i].flags);
+		put_text(&root, K0S_UNIT, text);
+		look_for(&root.fs, BEST_EFFORT, &k);
+		assert_int_equal(k.seen.values[KUBELET_TOPOLOGY_POLICY].rank, rows[i].rank);
+		assert_capture_tells_the_same(&root, "s3cret");
+	}
+}
+
 static void a_capture_holds_no_secrets(_unused_ void **state)
 {
 	static const struct entry entries[] = {
@@ -2319,6 +2361,8 @@ static void a_capture_holds_no_secrets(_unused_ void **state)
 		{ UNIT, "[Service]\nEnvironment=HTTPS_PROXY=http://u:s3cret@p\nExecStart=/usr/bin/"
 			"kubelet "
 			"--config=/" FILE_PATH " --x=s3cret\n" },
+		{ UNIT, "[Service]\nEnvironment=\"A=--node-labels s3cret=a --config=/" FILE_PATH
+			" " RESTRICTED_FLAG "\"\nExecStart=/usr/bin/kubelet $A\n" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(entries); i++) {
@@ -2657,6 +2701,7 @@ int main(void)
 		cmocka_unit_test(a_backslash_at_the_end_of_a_value_or_line_only_goes),
 		cmocka_unit_test(a_command_line_that_grows_without_bound_is_not_understood),
 		cmocka_unit_test(a_node_without_kubelet_has_none),
+		cmocka_unit_test(a_capture_of_k0s_holds_no_secrets),
 		cmocka_unit_test(a_capture_holds_no_secrets),
 		cmocka_unit_test(the_label_of_the_mode_is_read_wherever_flags_are),
 		cmocka_unit_test(the_root_folder_of_k0s_is_in_its_data_folder),

@@ -4,7 +4,7 @@
 #include "../model/kubelet.h"
 #include "unit.h"
 
-#define EXTRA_ARGS "--kubelet-extra-args="
+#define BLANKS " \t\n\v\f\r"
 
 static const struct flag_name {
 	const char *name;
@@ -129,15 +129,15 @@ static void set_value(struct flag *f, const char *text)
 	}
 }
 
-/* Flags of the kubelet in one word of k0s, which is that of the last flag. 0 or -ENOMEM. */
+/* Flags of the kubelet in the value of the last --kubelet-extra-args. 0 or -ENOMEM. */
 static int add_words(struct flags *l, const char *text)
 {
-	const struct flag of = l->flags[l->n_flags - 1];
+	const struct flag of = *flags_last(l, FLAG_EXTRA_ARGS);
 	_cleanup_(freep) char *words = strdup(text);
 	char *rest = words, *word;
 	int r = words ? 0 : -ENOMEM;
 
-	while (r >= 0 && (word = strsep(&rest, " ")))
+	while (r >= 0 && (word = strsep(&rest, BLANKS)))
 		r = flags_add_text(l, word, of.path, of.line);
 	return r;
 }
@@ -183,22 +183,26 @@ int flags_read(struct unit *u, struct flags *ret)
 		if (!f)
 			return -ENOMEM;
 		set_value(f, value->text + from);
-		/* RKE2, k3s and k0s pass on any flag of the kubelet: only known ones are relevant.
-		 * flags_is_shown() tells them apart in one word of k0s. */
-		a->is_relevant = (kind != FLAG_KUBELET_ARG && kind != FLAG_EXTRA_ARGS) ||
-				 (kind == FLAG_EXTRA_ARGS && from > 0) ||
-				 (flags_is_kubelets(f->value) && !strchr(f->value, ' '));
+		/* RKE2 and k3s pass on any flag of the kubelet: only known ones are relevant. Of
+		 * k0s flags_is_shown() tells them apart in one word. */
+		a->is_relevant =
+			kind != FLAG_KUBELET_ARG || (flags_is_kubelets(value->text + from) &&
+						     !strpbrk(value->text + from, BLANKS));
 		value->is_relevant = a->is_relevant;
 		value->is_labels = kind == FLAG_NODE_LABELS && from == 0;
+		value->is_words = kind == FLAG_EXTRA_ARGS && from == 0;
 		if (value->place.page < u->n_pages) {
 			COPY(f->path, u->pages[value->place.page].path);
 			f->line = unit_line(u, value->place.page, value->at);
 		}
-		if (kind == FLAG_EXTRA_ARGS && add_words(&l, value->text + from) < 0)
-			return -ENOMEM;
 		last[kind].argument = i + 1;
 		last[kind].value = from;
 	}
+
+	if (is_k0s && last[FLAG_EXTRA_ARGS].argument > 0 &&
+	    add_words(&l, u->arguments[last[FLAG_EXTRA_ARGS].argument - 1].text +
+				  last[FLAG_EXTRA_ARGS].value) < 0)
+		return -ENOMEM;
 
 	/* Only what counts is ever edited. */
 	for (size_t i = l.n_flags; i-- > 0;) {
@@ -277,16 +281,29 @@ size_t flags_labels(const char *text)
 	return kind == FLAG_NODE_LABELS ? (size_t)(rest - text) : SIZE_MAX;
 }
 
+size_t flags_words(const char *text)
+{
+	const size_t dashes = strspn(text, "-");
+	enum flag_kind kind;
+	size_t n;
+
+	return is_flag(text + dashes, &kind, &n) && kind == FLAG_EXTRA_ARGS && text[dashes + n]
+		       ? dashes + n + 1
+		       : SIZE_MAX;
+}
+
 bool flags_is_shown(const char *text, size_t labels, size_t at)
 {
-	const size_t before = is_prefix(text, EXTRA_ARGS) ? strlen(EXTRA_ARGS) : SIZE_MAX;
+	const size_t before = labels == FLAGS_WORDS ? 0 : flags_words(text);
 	size_t from = at;
 
+	if (labels == FLAGS_VALUE)
+		return at < strcspn(text, BLANKS);
 	if (at >= before) {
-		while (from > before && text[from - 1] != ' ')
+		while (from > before && !strchr(BLANKS, text[from - 1]))
 			from--;
 		text += from;
-		return text[at - from] == ' ' ||
+		return strchr(BLANKS, text[at - from]) || is_prefix(text, "${") ||
 		       (flags_is_kubelets(text) &&
 			flags_is_shown(text, flags_labels(text), at - from));
 	}

@@ -75,10 +75,14 @@ bool flags_is_kubelets(const char *text);
 
 /*
  * A capture has those labels of a node that are looked at. flags_labels(): where they begin
- * in a word as "--node-labels=a=b,c=d"; SIZE_MAX: it has none. flags_is_shown(): may this byte of
- * the word be shown?
+ * in a word as "--node-labels=a=b,c=d"; SIZE_MAX: it has none. flags_words(): the same of flags in
+ * "--kubelet-extra-args=--a=b --c=d". flags_is_shown(): may this byte of the word be shown?
+ * FLAGS_WORDS: the word is such flags; FLAGS_VALUE: it ends a known one, and others may follow.
  */
+#define FLAGS_WORDS (SIZE_MAX - 1)
+#define FLAGS_VALUE (SIZE_MAX - 2)
 size_t flags_labels(const char *text);
+size_t flags_words(const char *text);
 bool flags_is_shown(const char *text, size_t labels, size_t at);
 
 const struct flag *flags_last(const struct flags *l, enum flag_kind kind); /* or NULL */

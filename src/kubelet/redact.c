@@ -44,16 +44,16 @@ static void put_text(struct redacted *c, const char *text, size_t labels, const 
 
 static size_t labels_of(const struct argument *a)
 {
-	return a->is_labels ? 0 : flags_labels(a->text);
+	return a->is_labels ? 0 : a->is_words ? FLAGS_WORDS : flags_labels(a->text);
 }
 
 /* labels_of() for the word of ExecStart= @source. */
 static size_t labels_of_source(const struct unit *u, size_t source)
 {
-	for (size_t i = 0; i < u->n_arguments; i++)
-		if (u->arguments[i].source == source && u->arguments[i].is_labels)
-			return 0;
-	return flags_labels(u->exec.words[source]);
+	const struct argument *a = FIND(it, u->arguments, u->n_arguments,
+					it->source == source && (it->is_labels || it->is_words));
+
+	return a ? labels_of(a) : flags_labels(u->exec.words[source]);
 }
 
 /* Does the word of ExecStart= @source become something relevant? */
@@ -71,14 +71,24 @@ static bool is_inside(const struct unit *u, const char *name, size_t *ret_labels
 	for (size_t i = 0; i < u->exec.n; i++) {
 		const char *word = u->exec.words[i], *found = strstr(word, pattern);
 		const size_t at = found ? (size_t)(found - word) : 0,
-			     labels = labels_of_source(u, i);
+			     labels = labels_of_source(u, i),
+			     words = labels == FLAGS_WORDS ? 0 : flags_words(word);
 
 		if (!found || !is_source_relevant(u, i) || !flags_is_shown(word, labels, at))
 			continue;
 		*ret_labels = at == labels || (at > labels && word[at - 1] == ',') ? 0 : SIZE_MAX;
+		if (at >= words)
+			*ret_labels =
+				at == words || word[at - 1] == ' ' ? FLAGS_WORDS : FLAGS_VALUE;
 		return true;
 	}
 	return false;
+}
+
+/* The end of a word, which stays a word where nothing of it is shown. */
+static const char *end_of(const struct argument *a)
+{
+	return a->is_labels || a->is_words ? "'' " : " ";
 }
 
 /* Blanks and quotes of a word that "$NAME" will split off again. */
@@ -91,7 +101,7 @@ static void put_split(struct redacted *c, const struct argument *a, const char *
 			put(c, '\\', special);
 		put(c, a->text[i], special);
 	}
-	fputc(' ', c->f);
+	fputs(end_of(a), c->f);
 }
 
 /* NAME="the relevant words": what is between the quotes, which are the caller's. */
@@ -137,7 +147,7 @@ static void put_exec(const struct unit *u, struct redacted *c, uint16_t page)
 			continue;
 		go_to(c, unit_line(u, page, u->exec_at[i]), "\\");
 		fputc('"', c->f);
-		put_text(c, w, labels_of_source(u, i), "\"\\%");
+		put_text(c, w, is_variable ? SIZE_MAX : labels_of_source(u, i), "\"\\%");
 		fputs("\" ", c->f);
 	}
 }
@@ -237,7 +247,10 @@ static void put_flags(const struct unit *u, struct redacted *c, uint16_t page)
 		if (!is_process)
 			go_to(c, unit_line(u, page, a->at), "");
 		put_text(c, a->text, labels_of(a), is_process ? "" : "\"'\\ ");
-		fputc(is_process ? '\0' : ' ', c->f);
+		if (is_process)
+			fputc('\0', c->f);
+		else
+			fputs(end_of(a), c->f);
 	}
 }
 

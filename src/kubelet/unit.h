@@ -48,6 +48,7 @@ struct argument {
 	bool is_literal;    /* it stands there as it is */
 	bool is_relevant;   /* it is about a flag that we know: set by flags.c */
 	bool is_labels;     /* it is the value of --node-labels: the same */
+	bool is_words;      /* it is the value of --kubelet-extra-args: the same */
 };
 
 struct env_file {
