@@ -416,7 +416,7 @@ static void a_kubelet_that_would_exit_is_told_in_its_own_words(_unused_ void **s
 
 		root_open(&root);
 		make(&root, i, cases[i].minor);
-		assert_int_equal(kubelet_look(&root.fs, &c, &k, &d), 0);
+		assert_int_equal(kubelet_look(&root.fs, &c, false, &k, &d), 0);
 		item = &d.items[KUBELET_TOPOLOGY_POLICY];
 		print_message("  %s: %s\n", cases[i].name,
 			      *d.would_exit ? d.would_exit : item->detail);
@@ -449,9 +449,47 @@ static void a_state_of_other_cpus_goes_before_the_first_start(_unused_ void **st
 		put_text(&root, "var/lib/kubelet/cpu_manager_state", STATE("0-3", ""));
 		if (has_run)
 			put_text(&root, "sys/fs/cgroup/kubepods.slice/cgroup.procs", "");
-		assert_int_equal(kubelet_look(&root.fs, &c, &k, &d), 0);
+		assert_int_equal(kubelet_look(&root.fs, &c, false, &k, &d), 0);
 		assert_int_equal(d.is_state_removed, !has_run);
 		assert_int_equal(*d.would_exit != '\0', has_run);
+	}
+}
+
+/* As sos and others leave a node: the unit is there, and its file may say anything. */
+static void a_file_that_a_copy_lacks_is_not_known(_unused_ void **state)
+{
+	static const struct {
+		const char *unit, *text, *flags;
+		enum kubelet_source source;
+		enum reason of_copy, reason; /* of a node that has no more */
+	} rows[] = {
+		{ UNIT, "kubelet", "", KUBELET_UNKNOWN, REASON_NOT_RECORDED,
+		  REASON_KUBELET_NO_FILE },
+		{ UNIT, "kubelet", "--topology-manager-policy=restricted", KUBELET_FLAG,
+		  REASON_NONE, REASON_NONE },
+		{ "etc/systemd/system/k0sworker.service", "k0s worker", "", KUBELET_UNKNOWN,
+		  REASON_NOT_RECORDED, REASON_KUBELET_MANAGED },
+	};
+	const struct config c = { .kubelet.topology_policy = BEST };
+
+	for (size_t i = 0; i < 2 * ELEMENTSOF(rows); i++) {
+		const bool is_copy = i % 2;
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_decision d;
+		struct kubelet k;
+		char text[256];
+
+		root_open(&root);
+		snprintf(text, sizeof(text),
+			 "[Service]\nExecStart=/usr/bin/%s --config=/" FILE_PATH " %s\n",
+			 rows[i / 2].text, rows[i / 2].flags);
+		put_text(&root, rows[i / 2].unit, text);
+		assert_int_equal(kubelet_look(&root.fs, &c, is_copy, &k, &d), 0);
+		assert_int_equal(d.items[KUBELET_TOPOLOGY_POLICY].reason,
+				 is_copy ? rows[i / 2].of_copy : rows[i / 2].reason);
+		if (is_copy)
+			assert_int_equal(k.values[KUBELET_TOPOLOGY_POLICY].source,
+					 rows[i / 2].source);
 	}
 }
 
@@ -480,7 +518,7 @@ static void a_file_that_does_not_parse_is_told_with_line_and_column(_unused_ voi
 		put_text(&root, UNIT,
 			 "[Service]\nExecStart=/usr/bin/kubelet --config=/" FILE_PATH "\n");
 		put_text(&root, FILE_PATH, refused[i].text);
-		assert_int_equal(kubelet_look(&root.fs, &c, &k, &d), 0);
+		assert_int_equal(kubelet_look(&root.fs, &c, false, &k, &d), 0);
 		print_message("  %s\n", d.items[KUBELET_TOPOLOGY_POLICY].detail);
 		assert_true(is_prefix(
 			after(d.items[KUBELET_TOPOLOGY_POLICY].detail, "/" FILE_PATH ":") ?: "",
@@ -536,7 +574,7 @@ static void write_node(const struct root *root, size_t i, uint32_t minor)
 		snprintf(text, sizeof(text), HEAD "%s" KEY ": %s\n", cases[i].values, item->to);
 		put_text(root, FILE_PATH, text);
 	}
-	assert_int_equal(kubelet_look(&root->fs, &(struct config){}, &k, &d), 0);
+	assert_int_equal(kubelet_look(&root->fs, &(struct config){}, false, &k, &d), 0);
 	put_text(root, "exit", is_refused ? item->detail : d.would_exit);
 	put_text(root, "name", cases[i].name);
 	put_text(root, "flags", cases[i].flags ?: "");
@@ -569,6 +607,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(a_kubelet_that_would_exit_is_told_in_its_own_words),
 		cmocka_unit_test(a_state_of_other_cpus_goes_before_the_first_start),
 		cmocka_unit_test(a_file_that_does_not_parse_is_told_with_line_and_column),
+		cmocka_unit_test(a_file_that_a_copy_lacks_is_not_known),
 	};
 
 	if (argc != 3)

@@ -31,6 +31,11 @@ static bool is_strict_enough(const struct kubelet_question *q)
 	return q->v->rank >= q->want && !q->v->is_misspelt;
 }
 
+static bool is_left_out(const struct kubelet_question *q)
+{
+	return q->k->is_left_out && q->v->source != KUBELET_FLAG;
+}
+
 static bool is_managed(const struct kubelet_question *q)
 {
 	return *q->k->seen.manager && !is_strict_enough(q);
@@ -144,6 +149,7 @@ static const struct {
 	enum kubelet_way way;
 	enum reason reason;
 } rows[] = {
+	{ is_left_out, 10, KUBELET_WAITING, KUBELET_WAY_NONE, REASON_NOT_RECORDED },
 	{ is_managed, 1, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_MANAGED },
 	{ has_too_many_nodes, 2, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_NUMA_NODES },
 	{ is_waiting, 10, KUBELET_WAITING, KUBELET_WAY_NONE, REASON_KUBELET_NO_FILE },
@@ -202,6 +208,9 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 		break;
 	case REASON_KUBELET_UNCLEAR:
 		COPY(item->detail, k->seen.problem);
+		break;
+	case REASON_NOT_RECORDED:
+		COPY(item->detail, k->seen.file);
 		break;
 	case REASON_KUBELET_NO_FILE:
 		snprintf(item->detail, sizeof(item->detail), "%.200s is %s",

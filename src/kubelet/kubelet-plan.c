@@ -61,11 +61,11 @@ static bool is_told(const struct kubelet_decision *d, size_t n)
  */
 static int hint_alignment(const struct config *c, const struct node *n, struct plan *p)
 {
-	const char *has = n->kubelet.values[KUBELET_TOPOLOGY_POLICY].text;
+	const struct kubelet_value *has = &n->kubelet.values[KUBELET_TOPOLOGY_POLICY];
 
 	if (p->n_devices == 0 || c->kubelet.cpu_policy != CPU_POLICY_STATIC ||
-	    c->kubelet.topology_policy != TOPOLOGY_POLICY_UNSET ||
-	    (*has && !streq(has, topology_policy_name(TOPOLOGY_POLICY_NONE))))
+	    c->kubelet.topology_policy != TOPOLOGY_POLICY_UNSET || has->source == KUBELET_UNKNOWN ||
+	    (*has->text && !streq(has->text, topology_policy_name(TOPOLOGY_POLICY_NONE))))
 		return 0;
 	return plan_add_hint(p, REASON_KUBELET_ALIGNS_NOTHING, "kubelet",
 			     "CPUManagerPolicy=static with the topology policy none");

@@ -64,7 +64,15 @@ static int read_label(const struct fs *fs, const char *path, struct kubelet *k)
 	return 0;
 }
 
-int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
+static void forget_left_out(struct kubelet_found *k)
+{
+	k->is_left_out = *k->seen.file && !k->seen.has_file;
+	for (int s = 0; s < _KUBELET_SETTING_N && k->is_left_out; s++)
+		if (k->seen.values[s].source == KUBELET_DEFAULT)
+			k->seen.values[s] = (struct kubelet_value){ .source = KUBELET_UNKNOWN };
+}
+
+int kubelet_look(const struct fs *fs, const struct config *c, bool is_copy, struct kubelet *ret,
 		 struct kubelet_decision *ret_decision)
 {
 	struct kubelet_decision decision;
@@ -79,6 +87,8 @@ int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *re
 			r = cpus_numa_nodes(fs, &n_numa_nodes);
 		if (r < 0)
 			return r;
+		if (is_copy)
+			forget_left_out(&k);
 		kubelet_decide(c, &k, n_numa_nodes, &decision);
 		is_again = !is_asking && kubelet_needs_systemd(&k, &decision);
 		is_asking = true;

@@ -10,7 +10,8 @@
 
 /**
  * kubelet_look() - what is found, and what is to be done about it
- * @c: the policies that are asked for
+ * @c:       the policies that are asked for
+ * @is_copy: of files: a kubelet's file that is not in it is not known, and may say anything
  *
  * Labels are those of --node-labels and, before them, of LabelFile=. Of that file other labels are
  * not looked at, and a NUL ends it.
@@ -20,7 +21,7 @@
  *
  * Return: 0, or -ENOMEM.
  */
-int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
+int kubelet_look(const struct fs *fs, const struct config *c, bool is_copy, struct kubelet *ret,
 		 struct kubelet_decision *ret_decision);
 
 /* Was something refused that systemd may know better than the files? It was not asked yet. */

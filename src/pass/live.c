@@ -36,7 +36,7 @@ static int look_at(struct os *d, const struct config *c, const struct attempts *
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be observed");
 
-	r = kubelet_look(&d->fs, c, &n.kubelet, &n.kubelet_decision);
+	r = kubelet_look(&d->fs, c, n.is_copy, &n.kubelet, &n.kubelet_decision);
 	if (r < 0)
 		return r;
 	r = observe_places(&d->fs, &n);
