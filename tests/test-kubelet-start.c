@@ -361,6 +361,13 @@ static const struct {
 	{ "a gate that is newer", ALPHA, .minor = 22,
 	  .exit = "unrecognized feature gate: CPUManagerPolicyAlphaOptions" },
 	{ "a gate of a version that is not known", "featureGates: {TopologyManager: true}\n" },
+	{ "a folder that is not there", "", "--config-dir=/etc/gone/", .minor = 30,
+	  .exit = "failed to walk through kubelet dropin directory \"/etc/gone" },
+	{ "a folder that is not there, and a policy is asked for", "", "--config-dir=/etc/gone",
+	  .want = BEST, .minor = 31,
+	  .exit = "failed to walk through kubelet dropin directory \"/etc/gone\": lstat /etc/gone: "
+		  "no" },
+	{ "a folder that is there", "", "--config-dir=/var/lib/kubelet", .minor = 30 },
 	{ "a memory policy in another case", "memoryManagerPolicy: static\n",
 	  .exit = "unknown policy: \"static\"" },
 	{ "a list that is none", "reservedSystemCPUs: 0-x\n",

@@ -154,6 +154,8 @@ static int find_folder(struct value_look *l, struct kubelet_found *k)
 		path[--n] = '\0';
 	fd = fs_open(l->fs, n > 0 ? path : ".", O_PATH | O_DIRECTORY);
 	k->seen.has_folder = fd >= 0;
+	k->seen.lacks_folder = fd < 0 && fs_exists(l->fs, path) == 0;
+	k->needs_dir = f; /* k3s and RKE2 make their own */
 	k->seen.folder[n + 1] = '\0';
 	return k->seen.has_folder ? sources_add_folder(&l->sources, l->fs, k->seen.folder) : 0;
 }

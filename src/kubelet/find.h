@@ -47,6 +47,7 @@ struct kubelet_found {
 	bool was_started; /* it has run in this boot */
 	bool is_unasked;  /* systemd was not asked for its unit: its files tell */
 	bool is_waiting;  /* a file that its unit needs is not there yet */
+	bool needs_dir;   /* seen.folder is one of a flag: without it a kubelet exits */
 	bool is_left_out; /* seen.file is not in this copy of a node: set by look.c */
 	bool is_open;     /* whether an edit was made is to be looked at: ledger-files.h */
 	uint64_t rest;    /* of its command line but our settings: no edit may change it */

@@ -135,6 +135,17 @@ static bool has_wrong_gate(const struct start_question *q)
 	return false;
 }
 
+/* cmd/kubelet/app/server.go, mergeKubeletConfigurations(): 1.28. From 1.32 on k3s copies a folder
+ * that it is given: extractConfigArgs() in its pkg/daemons/agent/agent.go. */
+static bool has_no_folder(const struct start_question *q)
+{
+	return q->k->seen.lacks_folder && q->k->needs_dir &&
+	       say(q,
+		   "failed to walk through kubelet dropin directory \"%.80s\": lstat %.80s: no "
+		   "such file or directory",
+		   q->k->seen.folder, q->k->seen.folder);
+}
+
 static bool is_wrong(const struct start_question *q)
 {
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
@@ -315,7 +326,7 @@ static bool is_memory_state_wrong(const struct start_question *q)
  * is named. A version of which nothing is said has them since 1.20.
  */
 static bool (*const rules[])(const struct start_question *q) = {
-	is_wrong,        is_topology_wrong,  are_cpus_wrong,
+	has_no_folder,   is_wrong,           is_topology_wrong,     are_cpus_wrong,
 	is_memory_wrong, is_cpu_state_wrong, is_memory_state_wrong,
 };
 

@@ -101,6 +101,7 @@ struct kubelet {
 	char file_problem[96]; /* why it cannot be read, as people read it */
 	char folder[256];      /* the last --config-dir; empty: none */
 	bool has_folder;       /* it is a folder, not a link to one: those are not read */
+	bool lacks_folder;     /* there is nothing of its name */
 	struct kubelet_cpus cpus;
 
 	/* Time of the last of our edits that are still in force; empty: none. */

@@ -90,7 +90,8 @@ static const struct sheet_row start_rows[] = {
 	{ "version", "", "{version}" },
 	{ "--config", "", "[{config}[{!has_file}, which is not there][: {file_problem}]]" },
 	{ "--config-dir", "",
-	  "[{config_dir}[{!has_folder}, which is no folder: nothing in it is read]]" },
+	  "[{config_dir}[{!has_folder}[{?lacks_folder}, which is not there|, which is no folder: "
+	  "nothing in it is read]]]" },
 	{ "--root-dir", "", "[{!root_dir=" KUBELET_ROOT_DIR "}{root_dir}]" },
 	{ "managed by", "", "{managed_by}" },
 	{ "not clear", "", "{problem}" },
@@ -133,9 +134,10 @@ static const struct sheet_row hint_rows[] = {
 static int add_problems(json_t *document, const struct kubelet *k)
 {
 	json_t *settings = json_object_get(document, "settings");
-	json_auto_t *more = json_pack("{s:b, s:o, s:b}", "has_file", k->has_file, "file_problem",
-				      document_text(k->has_file ? k->file_problem : ""),
-				      "has_folder", k->has_folder);
+	json_auto_t *more =
+		json_pack("{s:b, s:o, s:b, s:b}", "has_file", k->has_file, "file_problem",
+			  document_text(k->has_file ? k->file_problem : ""), "has_folder",
+			  k->has_folder, "lacks_folder", k->lacks_folder);
 
 	if (json_object_update(document, more) < 0)
 		return -ENOMEM;
