@@ -62,6 +62,12 @@ static bool is_unknown(const struct kubelet_question *q)
 	return q->setting != KUBELET_RESERVED_CPUS && (q->v->rank == 0 || q->v->rank > q->want);
 }
 
+/* A drop-in with which the kubelet ends: find-values.c notes it as both. */
+static bool is_fatal(const struct kubelet_question *q)
+{
+	return *q->k->unknown && streq(q->k->seen.problem, q->k->unknown);
+}
+
 static bool is_unclear(const struct kubelet_question *q)
 {
 	return *q->k->seen.problem != '\0';
@@ -154,6 +160,7 @@ static const struct {
 	{ has_too_many_nodes, 2, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_NUMA_NODES },
 	{ is_waiting, 10, KUBELET_WAITING, KUBELET_WAY_NONE, REASON_KUBELET_NO_FILE },
 	{ is_strict_enough, 4, KUBELET_SATISFIED, KUBELET_WAY_NONE, REASON_NONE },
+	{ is_fatal, 4, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_VALUE_UNKNOWN },
 	{ is_unclear, 12, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_UNCLEAR },
 	{ is_unknown, 4, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_VALUE_UNKNOWN },
 	{ is_editable_flag, 5, KUBELET_CHANGED, KUBELET_WAY_TOKEN, REASON_NONE },
@@ -177,7 +184,7 @@ static void show_value(const struct kubelet_question *q, char *ret, size_t size)
 
 	if (v->line > 0)
 		snprintf(line, sizeof(line), ":%" PRIu32, v->line);
-	if (is_unread(q))
+	if (is_unread(q) || is_fatal(q))
 		copy(ret, size, q->k->unknown);
 	else if (q->n_numa_nodes == CPUS_UNKNOWN)
 		copy(ret, size, "how many NUMA nodes there are cannot be read");
