@@ -768,8 +768,7 @@ static void check_names_devices_that_are_exposed_and_that_are_not(_unused_ void 
 {
 	static const char head[] =
 		"Device plugin sriov: /run/rdma-provision/device-plugin/"
-		"config.json would expose:\n  rdma/hca: 2 after the plan; 1 now\n" VF0
-		": not exposed (no-gid)\n"
+		"config.json would expose:\n  rdma/hca: 1\n" VF0 ": not exposed (no-gid)\n"
 		"  The RDMA port has no RoCE v2 GID of its own network device\n"
 		"  → See enable_roce.\n";
 	static const char left_out[] = VF0 ": not exposed (link-flapping)\n";
@@ -801,6 +800,91 @@ static void check_names_devices_that_are_exposed_and_that_are_not(_unused_ void 
 	assert_non_null(strstr(text, left_out));
 	free(s.plan.plugin);
 	lint_done(&s.plan.lint);
+}
+
+/* "n_after" counts a device that is handed out and lacks something now. */
+static void a_device_comes_by_a_change_or_by_what_ends_itself(_unused_ void **state)
+{
+#define LOAD(class, module) { STEP_DRIVER, VERB_LOAD_MODULE, class, .target = module }
+#define OF(verb, pci)       { STEP_VF, verb, CLASS_CHANGE, .target = pci }
+	static const struct action core = LOAD(CLASS_CHANGE, "mlx5_core"),
+				   mlx5 = LOAD(CLASS_CHANGE, "mlx5_ib"),
+				   no_mlx5 = LOAD(CLASS_REFUSED, "mlx5_ib"),
+				   irdma = LOAD(CLASS_CHANGE, "irdma"),
+				   no_irdma = LOAD(CLASS_REFUSED, "irdma"),
+				   ucm = LOAD(CLASS_CHANGE, "rdma_ucm"),
+				   no_ucm = LOAD(CLASS_IMPOSSIBLE, "rdma_ucm"),
+				   no_smc = { STEP_SMC, VERB_LOAD_MODULE, CLASS_IMPOSSIBLE,
+					      .target = "smc" },
+				   building = { STEP_DRIVER, VERB_WAIT, CLASS_WAITING,
+						REASON_DKMS_BUILDING, OTHER },
+				   up = OF(VERB_SET_LINK_UP, OTHER),
+				   pf_up = OF(VERB_SET_LINK_UP, PF), mtu = OF(VERB_SET_MTU, OTHER),
+				   mac = OF(VERB_SET_VF_MAC, OTHER),
+				   bind = OF(VERB_BIND_DRIVER, OTHER),
+				   bind_vf = OF(VERB_BIND_DRIVER, VF0);
+#undef OF
+#undef LOAD
+	static const struct {
+		const char *name;
+		enum reason reason;
+		const char *driver, *port; /* "": none */
+		bool has_advice;
+		const struct action *actions[2];
+		size_t n_after;
+	} cases[] = {
+		{ "no carrier", REASON_PORT_DOWN, "mlx5_core", "DOWN", false, {}, 1 },
+		{ "disabled", REASON_PORT_DOWN, "mlx5_core", "DOWN", true, {}, 0 },
+		{ "no subnet manager", REASON_PORT_DOWN, "mlx5_core", "INIT", true, {}, 1 },
+		{ "brought up", REASON_PORT_DOWN, "mlx5_core", "DOWN", true, { &up }, 1 },
+		{ "another is", REASON_PORT_DOWN, "mlx5_core", "DOWN", true, { &pf_up }, 0 },
+		{ "no GID yet", REASON_NO_GID, "mlx5_core", "ACTIVE", false, {}, 1 },
+		{ "RoCE v1 alone", REASON_NO_GID, "mlx4_core", "ACTIVE", true, { &mtu }, 0 },
+		{ "no address", REASON_NO_ADDRESS, "mlx5_core", "ACTIVE", true, {}, 1 },
+		{ "in a namespace", REASON_IN_NETNS, "mlx5_core", "", false, {}, 0 },
+		{ "of a VM", REASON_NO_IBDEV, "vfio-pci", "", true, { &ucm, &core }, 0 },
+		{ "part loaded", REASON_NO_IBDEV, "ice", "", false, { &irdma, &ucm }, 1 },
+		{ "another's part", REASON_NO_IBDEV, "ice", "", false, { &mlx5 }, 0 },
+		{ "part refused", REASON_NO_IBDEV, "ice", "", false, { &no_irdma, &ucm }, 0 },
+		{ "part alone", REASON_NO_IBDEV, "ice", "", false, { &irdma, &no_ucm }, 0 },
+		{ "other refused",
+		  REASON_NO_RDMA_CM,
+		  "ice",
+		  "ACTIVE",
+		  false,
+		  { &no_mlx5, &ucm },
+		  1 },
+		{ "SMC impossible", REASON_GID_PENDING, "ice", "ACTIVE", false, { &no_smc }, 1 },
+		{ "a build", REASON_NO_DRIVER, "", "", false, { &building }, 1 },
+		{ "bound", REASON_NO_DRIVER, "", "", false, { &bind }, 1 },
+		{ "autoprobe", REASON_AUTOPROBE_OFF, "", "", false, { &mac, &bind_vf }, 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(forecast_done) struct forecast f = {};
+		struct action actions[2];
+		struct port port = {};
+		struct scene s;
+
+		set_scene(&s, PLUGIN_RDMA_SHARED);
+		for (size_t k = 0; k < 3; k++)
+			s.devices[k].is_handed_out = false;
+		COPY(s.pcis[3].driver, cases[i].driver);
+		COPY(s.pcis[3].module, "mlx5_core");
+		COPY(port.state, cases[i].port);
+		s.ibdevs[3].ports = &port;
+		s.ibdevs[3].n_ports = 1;
+		s.devices[3].ibdev = port.state[0] ? &s.ibdevs[3] : NULL;
+		s.devices[3].is_usable = false;
+		s.devices[3].reason = cases[i].reason;
+		s.devices[3].advice = cases[i].has_advice ? "Look." : NULL;
+		s.plan.actions = actions;
+		for (size_t k = 0; k < 2 && cases[i].actions[k]; k++)
+			actions[s.plan.n_actions++] = *cases[i].actions[k];
+		assert_int_equal(forecast_make(&s.config, &s.plan, &f), 0);
+		if ((f.n_pools > 0 ? f.pools[0].n_after : 0) != cases[i].n_after)
+			fail_msg("%s", cases[i].name);
+	}
 }
 
 static void a_pod_is_another_when_its_file_is(_unused_ void **state)
@@ -835,6 +919,7 @@ int main(void)
 		cmocka_unit_test(a_file_does_not_change_while_a_device_is_in_a_pod),
 		cmocka_unit_test(a_dead_end_is_an_error_of_check),
 		cmocka_unit_test(check_names_devices_that_are_exposed_and_that_are_not),
+		cmocka_unit_test(a_device_comes_by_a_change_or_by_what_ends_itself),
 		cmocka_unit_test(a_pod_is_another_when_its_file_is),
 	};
 

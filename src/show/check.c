@@ -299,12 +299,91 @@ static bool is_exposed(const struct plan *p, const struct device *d)
 	return ANY(e, p->lint.exposed, p->lint.n_exposed, streq(e->pci, d->pci->address));
 }
 
+/* Is it the driver of this function, or the driver's part for RDMA? */
+static bool is_driver_of(const struct device *d, const char *module)
+{
+	const struct rdma_part *part = rdma_part_of(d->pci->driver);
+
+	return streq(module, d->pci->driver[0] ? d->pci->driver : d->pci->module) ||
+	       (part && streq(module, part->module)) ||
+	       (pci_is_erdma(d->pci) && streq(module, ERDMA_MODULE));
+}
+
+/* Does it load a module that this device needs? One that is no driver of a NIC serves all of them.
+ */
+static bool is_load_for(const struct plan *p, const struct device *d, const struct action *a)
+{
+	return (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE) &&
+	       a->step == STEP_DRIVER && !action_is_best_effort(a) &&
+	       (is_driver_of(d, a->target) ||
+		!ANY(other, p->devices, p->n_devices, is_driver_of(other, a->target)));
+}
+
+static bool is_never_made(const struct action *a)
+{
+	return a->class == CLASS_REFUSED || a->class == CLASS_IMPOSSIBLE;
+}
+
+static bool lacks_module(const struct plan *p, const struct device *d)
+{
+	return ANY(a, p->actions, p->n_actions, is_load_for(p, d, a) && is_never_made(a));
+}
+
+/* Does this action give the device what it lacks? */
+static bool is_cure(const struct plan *p, const struct device *d, const struct action *a)
+{
+	const bool is_here = streq(a->target, d->pci->address);
+
+	if (is_never_made(a))
+		return false;
+	switch (a->verb) {
+	case VERB_LOAD_MODULE:
+	case VERB_RELOAD_MODULE:
+		return d->ibdev ? is_load_for(p, d, a) : is_driver_of(d, a->target);
+	case VERB_BIND_DRIVER:
+	case VERB_PROBE_DRIVER:
+	case VERB_REBIND_DRIVER:
+		return is_here;
+	case VERB_SET_LINK_UP:
+	case VERB_SET_VF_LINK:
+		return d->reason == REASON_PORT_DOWN && (is_here || streq(a->target, pf_of(d)));
+	default:
+		return is_here && a->reason == REASON_DKMS_BUILDING;
+	}
+}
+
+/* Has the device a port that waits for its subnet manager? */
+static bool is_trained(const struct device *d)
+{
+	return d->ibdev && ANY(port, d->ibdev->ports, d->ibdev->n_ports,
+			       streq(port->state, "INIT") || streq(port->state, "ARMED"));
+}
+
+/* Does it end by itself, or by the network, that the device is not usable? A cause on this node,
+ * where one was seen, has advice of its own. */
+static bool is_passing(const struct device *d)
+{
+	switch (d->reason) {
+	case REASON_PORT_DOWN:
+		return !d->advice || is_trained(d);
+	case REASON_NO_GID:
+		return !d->advice;
+	case REASON_NO_IPV6_GID:
+	case REASON_NO_ADDRESS:
+	case REASON_GID_PENDING:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* A device that is usable and not exposed stays out: the plugin, or its file, cannot have it. */
 static bool is_coming(const struct config *c, const struct plan *p, const struct device *d)
 {
 	if (output_plugin_offers(d))
 		return c->plugin.type == PLUGIN_NONE || is_exposed(p, d);
-	return d->is_handed_out && !d->is_missing && !d->is_excluded;
+	return d->is_handed_out && !d->is_missing && !d->is_excluded && !lacks_module(p, d) &&
+	       (is_passing(d) || ANY(a, p->actions, p->n_actions, is_cure(p, d, a)));
 }
 
 /* A PF whose VFs are made counts as these VFs, any other device as one if it will be exposed. */
@@ -312,7 +391,9 @@ static size_t count_after(const struct config *c, const struct plan *p, const st
 {
 	if (!plan_changes_vfs(p, pf_of(d)))
 		return is_coming(c, p, d);
-	return d->is_vf || d->aside != REASON_NONE ? 0 : MAX(d->wanted_vfs, UINT32_C(1));
+	return d->is_vf || d->aside != REASON_NONE || lacks_module(p, d)
+		       ? 0
+		       : MAX(d->wanted_vfs, UINT32_C(1));
 }
 
 /* No device before this one that counts is of the same PF. */
