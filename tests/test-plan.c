@@ -1354,6 +1354,49 @@ static void mtu_is_raised_everywhere_and_never_lowered_under_vfs(_unused_ void *
 	}
 }
 
+/* Other PFs than those of "is_port" carry the node. */
+static void a_vf_gets_no_larger_mtu_than_its_pf_keeps(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		bool is_port, is_named, is_infiniband;
+		uint32_t pf_has, vf_has;
+		const char *expected;
+	} rows[] = {
+		{ "the node needs the PF", false, false, false, 1500, 1500, "" },
+		{ "the PF is named", false, true, false, 1500, 1500,
+		  "set-mtu " FIRST " 1500->4200\nset-mtu " VF " 1500->4200" },
+		{ "a port of a bond", true, false, false, 1500, 1500, "" },
+		{ "up to the PF's", true, false, false, 3000, 1500, "set-mtu " VF " 1500->3000" },
+		{ "the PF has more", true, false, false, 9000, 1500, "set-mtu " VF " 1500->4200" },
+		{ "a larger one stays", true, false, false, 1500, 3000, "" },
+		{ "InfiniBand", true, false, true, 2044, 2044, "set-mtu " VF " 2044->4200" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 1);
+		add_vfs(&s, 2);
+		s.sections[0].mode = VF_MODE_SHARED_MULTI;
+		s.sections[0].count = 2;
+		s.sections[0].mtu = 4200;
+		if (rows[i].is_named)
+			s.sections[0].match = (char *)"netdev:eth1";
+		netdev_of(&s, FIRST)->mtu = rows[i].pf_has;
+		netdev_of(&s, VF)->mtu = rows[i].vf_has;
+		netdev_of(&s, "0000:41:00.1")->mtu = 4200;
+		if (rows[i].is_infiniband)
+			COPY(ibdev_of(&s, VF)->ports[0].link_layer, "InfiniBand");
+		if (rows[i].is_port) {
+			netdev_of(&s, FIRST)->master = 90;
+			COPY(add_netdev(&s, 90, "bond0", "")->kind, "bond");
+		} else
+			add_default_route(&s, netdev_of(&s, FIRST)->ifindex);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
 static void a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow(_unused_ void **state)
 {
 	static const struct {
@@ -3838,6 +3881,7 @@ int main(void)
 		cmocka_unit_test(without_the_vfs_of_a_section_the_node_is_not_ready),
 		cmocka_unit_test(the_pf_is_handed_out_unless_vfs_are_asked_for),
 		cmocka_unit_test(mtu_is_raised_everywhere_and_never_lowered_under_vfs),
+		cmocka_unit_test(a_vf_gets_no_larger_mtu_than_its_pf_keeps),
 		cmocka_unit_test(a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow),
 		cmocka_unit_test(
 			prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run),

@@ -87,10 +87,30 @@ static bool is_kept_by_vfs(const struct node *n, const struct device *d, uint32_
 	return d->is_vf ? pf && pf->mtu > want : d->pci->num_vfs > 0;
 }
 
+/*
+ * No VF of Ethernet gets a larger MTU than its PF has and keeps, as the PF sets that of the port:
+ * larger frames are lost, or the VF receives none at all, ixgbe_set_vf_lpe() in
+ * drivers/net/ethernet/intel/ixgbe/ixgbe_sriov.c.
+ */
+static uint32_t find_wanted(const struct node *n, const struct plan *p, const struct device *d,
+			    const struct netdev *nd)
+{
+	const struct netdev *pf =
+		d->is_vf && !device_is_infiniband(d) ? node_netdev_of(n, d->pci->physfn) : NULL;
+	const struct action *a = NULL;
+
+	if (!pf || pf->mtu >= d->config->mtu)
+		return d->config->mtu;
+	while ((a = plan_next(p, d->pci->physfn, a)))
+		if (a->verb == VERB_SET_MTU && a->ifindex == pf->ifindex && action_is_open(a))
+			return d->config->mtu;
+	return MIN(d->config->mtu, MAX(nd->mtu, pf->mtu));
+}
+
 static int want_mtu(const struct node *n, struct plan *p, const struct device *d,
 		    const struct netdev *nd)
 {
-	uint32_t want = d->config->mtu;
+	const uint32_t want = find_wanted(n, p, d, nd);
 	struct action *a;
 
 	if (want == 0 || want == nd->mtu || (d->is_vf && d->unsupported & VF_SETTING_MTU))
