@@ -72,9 +72,10 @@ static void add(struct scene *s, size_t i, const char *address, const char *name
 	s->ibdevs[i] = (struct ibdev){ .node_type = "CA",
 				       .uverbs = "uverbs0",
 				       .umad = "umad0",
-				       .node_guid = "b8ce:f603:0041:0000",
 				       .ports = &s->ports[i],
 				       .n_ports = 1 };
+	snprintf(s->ibdevs[i].node_guid, sizeof(s->ibdevs[i].node_guid), "b8ce:f603:0041:000%zu",
+		 i);
 	snprintf(s->ibdevs[i].name, sizeof(s->ibdevs[i].name), "mlx5_%zu", i);
 	COPY(s->ibdevs[i].pci, address);
 	COPY(s->ibdevs[i].netdev, name);
@@ -752,6 +753,23 @@ static void two_functions_with_one_mac_are_reported(_unused_ void **state)
 	memory_done(&s.memory);
 }
 
+static void two_functions_with_one_guid_are_reported(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	COPY(s.ibdevs[OF_VF].node_guid, "5254:00ff:fe11:0000");
+	COPY(s.ibdevs[OF_SECOND].node_guid, "5254:00ff:fe11:0000");
+	assert_pass(&s, 0,
+		    "guid-twice: 5254:00ff:fe11:0000: mlx5_1 (" VF ") and mlx5_2 (" SECOND ")");
+	s.netdevs[OF_SECOND].master = 99; /* a port of a bond */
+	assert_pass(&s, 10, "");
+	s.netdevs[OF_SECOND].master = 0;
+	COPY(s.ibdevs[OF_SECOND].pci, VF); /* a second RDMA device of one function */
+	assert_pass(&s, 20, "");
+	memory_done(&s.memory);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -773,6 +791,7 @@ int main(void)
 		cmocka_unit_test(a_name_is_kept_by_the_section_that_matched_it),
 		cmocka_unit_test(a_device_is_usable_since_its_driver_was_bound),
 		cmocka_unit_test(two_functions_with_one_mac_are_reported),
+		cmocka_unit_test(two_functions_with_one_guid_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

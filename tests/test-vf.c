@@ -89,10 +89,12 @@ static void add_devices(struct scene *s, const char *address, const char *mac, c
 static void add_card(struct scene *s, const char *address, const char *mac)
 {
 	struct pci *pf = add_pci(s, address, "mlx5_core");
+	char guid[GUID_LEN];
 
 	pf->has_sriov = pf->has_autoprobe = pf->autoprobe = true;
 	pf->total_vfs = MAX_VF;
-	add_devices(s, address, mac, "b8ce:f603:0041:0000");
+	snprintf(guid, sizeof(guid), "b8ce:f603:00%.2s:0000", address + 5);
+	add_devices(s, address, mac, guid);
 	COPY(s->netdevs[s->node.n_netdevs - 1].perm_mac, mac);
 }
 
@@ -117,9 +119,10 @@ static void add_vfs(struct scene *s, const char *pf, uint32_t n, bool is_bound, 
 	for (uint32_t i = 0; i < n; i++) {
 		struct vf_info *v = &s->infos[s->node.n_vf_infos++];
 		struct pci *vf;
-		char address[32], own_mac[32];
+		char address[32], own_mac[32], guid[32];
 
 		snprintf(address, sizeof(address), "%.11s%" PRIu32, pf, i + 1);
+		snprintf(guid, sizeof(guid), "0211:11ff:fe11:111%" PRIu32, i + 1);
 		snprintf(own_mac, sizeof(own_mac), "02:11:11:11:11:1%" PRIu32, i + 1);
 		vf = add_pci(s, address, is_bound ? "mlx5_core" : "");
 		COPY(vf->physfn, pf);
@@ -129,7 +132,7 @@ static void add_vfs(struct scene *s, const char *pf, uint32_t n, bool is_bound, 
 		COPY(v->pf, pf);
 		COPY(v->mac, mac);
 		if (is_bound)
-			add_devices(s, address, own_mac, "0211:11ff:fe11:1111");
+			add_devices(s, address, own_mac, guid);
 		if (is_bound)
 			s->netdevs[s->node.n_netdevs - 1].is_random_mac = streq(mac, ZERO);
 		qsort(s->pcis, s->node.n_pcis, sizeof(*s->pcis), by_address);

@@ -97,17 +97,17 @@ static int hint_vke_mgpu(const struct node *n, struct plan *p)
 			     "--node-labels=" VKE_GPU_SCHEDULE "=mgpu");
 }
 
-/* --- two functions with one MAC --- */
+/* --- two functions with one MAC, or one node GUID --- */
 
 #define ETHERNET_MAC_CHARS 17
 
 struct station {
-	const char *mac, *pci, *name;
+	const char *id, *pci, *name; /* id: MAC or GUID */
 };
 
-static int by_mac(const void *a, const void *b)
+static int by_id(const void *a, const void *b)
 {
-	return strcmp(((const struct station *)a)->mac, ((const struct station *)b)->mac);
+	return strcmp(((const struct station *)a)->id, ((const struct station *)b)->id);
 }
 
 /* The number of a queue pair tells IPoIB's apart; not all trees have it. */
@@ -139,8 +139,23 @@ static size_t list_stations(const struct node *n, struct station *ret)
 			ret[n_stations++] =
 				(struct station){ v->mac, vf->address, "its virtual function" };
 	}
-	SORT(ret, n_stations, by_mac);
 	return n_stations;
+}
+
+/* An RDMA device of a port of a bond may have made its GUID of the bond's MAC. */
+static size_t list_guids(const struct node *n, struct station *ret)
+{
+	size_t n_guids = 0;
+
+	for (size_t i = 0; i < n->n_ibdevs; i++) {
+		const struct ibdev *ib = &n->ibdevs[i];
+		const struct netdev *nd = node_netdev_of(n, ib->pci);
+
+		if (ib->pci[0] && ib->node_guid[0] && !guid_is_zero(ib->node_guid) &&
+		    !(nd && nd->master))
+			ret[n_guids++] = (struct station){ ib->node_guid, ib->pci, ib->name };
+	}
+	return n_guids;
 }
 
 static bool is_managed(const struct node *n, const struct plan *p, const char *address)
@@ -150,22 +165,31 @@ static bool is_managed(const struct node *n, const struct plan *p, const char *a
 	return pci && plan_device(p, pci);
 }
 
-static int hint_same_mac(const struct node *n, struct plan *p)
+static int hint_twice(const struct node *n, struct plan *p, enum reason reason, struct station *s,
+		      size_t n_stations)
 {
-	_cleanup_(freep) struct station *s = calloc(n->n_netdevs + n->n_vf_infos + 1, sizeof(*s));
-	const size_t n_stations = s ? list_stations(n, s) : 0;
-	int r = s ? 0 : -ENOMEM;
+	int r = 0;
 
+	SORT(s, n_stations, by_id);
 	for (size_t i = 1; i < n_stations && r >= 0; i++) {
 		const struct station *a = &s[i - 1], *b = &s[i];
 
-		if (!streq(a->mac, b->mac) || streq(a->pci, b->pci) ||
+		if (!streq(a->id, b->id) || streq(a->pci, b->pci) ||
 		    (!is_managed(n, p, a->pci) && !is_managed(n, p, b->pci)))
 			continue;
-		r = plan_add_hint(p, REASON_MAC_TWICE, a->pci, "%s: %s (%s) and %s (%s)", a->mac,
-				  a->name, a->pci, b->name, b->pci);
+		r = plan_add_hint(p, reason, a->pci, "%s: %s (%s) and %s (%s)", a->id, a->name,
+				  a->pci, b->name, b->pci);
 	}
 	return r;
+}
+
+static int hint_same(const struct node *n, struct plan *p)
+{
+	_cleanup_(freep) struct station *s =
+		calloc(n->n_netdevs + n->n_vf_infos + n->n_ibdevs + 1, sizeof(*s));
+	int r = s ? hint_twice(n, p, REASON_MAC_TWICE, s, list_stations(n, s)) : -ENOMEM;
+
+	return r < 0 ? r : hint_twice(n, p, REASON_GUID_TWICE, s, list_guids(n, s));
 }
 
 int plan_coexistence(const struct config *c, const struct node *n, const struct memory *memory,
@@ -177,7 +201,7 @@ int plan_coexistence(const struct config *c, const struct node *n, const struct 
 		r = hint_vke_mgpu(n, p);
 	if (r < 0)
 		return r;
-	r = hint_same_mac(n, p);
+	r = hint_same(n, p);
 	if (r < 0 || !c->route.manage)
 		return r;
 	for (size_t i = 0; i < p->n_nic_netdevs; i++) {

@@ -554,6 +554,13 @@ static const struct {
 		"Nothing to do: they are put back when none of them has changed for SettleSec= and "
 		"no CNI plugin is at work on the device.",
 	},
+	[REASON_GUID_TWICE] = {
+		"guid-twice",
+		"Two functions have the same node GUID, by which subnet managers and libraries "
+		"tell RDMA devices apart",
+		"Give one of them its own: for a virtual function with \"ip link set PF vf N "
+		"node_guid\" on the host of its PF, then bind its driver again.",
+	},
 	[REASON_MAC_TWICE] = {
 		"mac-twice",
 		"Two functions have the same MAC address, so a switch delivers to one of them only",

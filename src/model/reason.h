@@ -90,7 +90,8 @@ enum reason {
 	REASON_NO_ADDRESS,
 	REASON_IN_POD,     /* usable: told, never a deviation */
 	REASON_GIVEN_BACK, /* a hint */
-	REASON_MAC_TWICE,  /* a hint */
+	REASON_GUID_TWICE, /* a hint */
+	REASON_MAC_TWICE,  /* the same */
 	/* link */
 	REASON_MTU_TOO_LARGE,
 	REASON_MTU_UNDER_VFS,

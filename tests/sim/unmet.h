@@ -40,4 +40,5 @@ static const struct {
 	{ "test-files.c",
 	  { "output-last", "output-foreign", "output-no-folder", "output-link", "nccl-none" } },
 	{ "test-boots.c", { "boot-loop" } },
+	{ "test-given.c", { "guid-twice" } },
 };
