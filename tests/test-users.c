@@ -362,12 +362,12 @@ static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
 		{ { 0, "mlx4_ib", 3 }, RDMA_PDS, "mlx5_0: 3 PDs of mlx4_ib", USE_KERNEL },
 		{ { 0, "ib_ipoib", 1 }, RDMA_PDS, NULL, 0 },
 		{ { 0, "ib_ipoib", 2 }, RDMA_PDS, "mlx5_0: 2 PDs of ib_ipoib", USE_KERNEL },
-		{ { 0, "smc", 1 }, RDMA_PDS, "mlx5_0: 1 PDs of smc", USE_KERNEL },
+		{ { 0, "smc", 1 }, RDMA_PDS, "mlx5_0: 1 PD of smc", USE_KERNEL },
 		{ { 0, "nvme_rdma", 4 }, RDMA_CM_IDS, "mlx5_0: 4 cm_ids of nvme_rdma", USE_KERNEL },
 		{ { 20, "", 5 }, RDMA_PDS, "mlx5_0: 5 PDs", USE_CONTEXT },
-		{ { 20, "", 1 }, RDMA_CM_IDS, "mlx5_0: 1 cm_ids", USE_CM_ID },
-		{ { 20, "", 1 }, RDMA_CONTEXTS, "mlx5_0: 1 contexts", USE_CONTEXT },
-		{ { 4711, "", 1 }, RDMA_CONTEXTS, "mlx5_0: 1 contexts", USE_CONTEXT }, /* gone */
+		{ { 20, "", 1 }, RDMA_CM_IDS, "mlx5_0: 1 cm_id", USE_CM_ID },
+		{ { 20, "", 1 }, RDMA_CONTEXTS, "mlx5_0: 1 context", USE_CONTEXT },
+		{ { 4711, "", 1 }, RDMA_CONTEXTS, "mlx5_0: 1 context", USE_CONTEXT }, /* gone */
 		{ { 0, "", 2 }, RDMA_CONTEXTS, "mlx5_0: 2 contexts, owner not known", USE_CONTEXT },
 	};
 
@@ -417,7 +417,7 @@ static void a_process_is_one_user(_unused_ void **state)
 	assert_int_equal(users_add_holders(&t.fs, &n.ibdevs[0], RDMA_PDS, holders, 2, &n), 0);
 	assert_int_equal(users_add_found(&t.fs, &n, &memory), 0);
 	assert_int_equal(n.n_users, 2);
-	assert_user(&n, 0, "0000:41:00.0", USE_CONTEXT, 20, "mlx5_0: 1 contexts");
+	assert_user(&n, 0, "0000:41:00.0", USE_CONTEXT, 20, "mlx5_0: 1 context");
 
 	n.n_users = 0;
 	assert_int_equal(users_add_found(&t.fs, &n, &memory), 0);

@@ -87,7 +87,8 @@ static bool is_open(const struct node *n, const char *pf, char *ret, size_t size
 
 	if (!ib || ib->n_contexts == 0 || ib->n_contexts == UINT32_MAX)
 		return false;
-	snprintf(ret, size, "%s has %" PRIu32 " open contexts", ib->name, ib->n_contexts);
+	snprintf(ret, size, "%s has %" PRIu32 " open context%s", ib->name, ib->n_contexts,
+		 ib->n_contexts == 1 ? "" : "s");
 	return true;
 }
 

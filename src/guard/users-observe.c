@@ -60,7 +60,8 @@ int users_add_modules(const struct fs *fs, struct node *n)
 			use = USE_UNKNOWN;
 			COPY(detail, "its references cannot be read");
 		} else {
-			snprintf(detail, sizeof(detail), "%" PRIu32 " references", m->refcnt);
+			snprintf(detail, sizeof(detail), "%" PRIu32 " reference%s", m->refcnt,
+				 m->refcnt == 1 ? "" : "s");
 		}
 		if (add_user(fs, m->name, use, 0, detail, n) < 0)
 			return -ENOMEM;
@@ -93,9 +94,9 @@ static const struct {
 	enum use use;
 	const char *word;
 } kinds[] = {
-	[RDMA_CONTEXTS] = { USE_CONTEXT, "contexts" },
-	[RDMA_PDS] = { USE_CONTEXT, "PDs" }, /* each belongs to a context */
-	[RDMA_CM_IDS] = { USE_CM_ID, "cm_ids" },
+	[RDMA_CONTEXTS] = { USE_CONTEXT, "context" },
+	[RDMA_PDS] = { USE_CONTEXT, "PD" }, /* each belongs to a context */
+	[RDMA_CM_IDS] = { USE_CM_ID, "cm_id" },
 };
 
 int users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
@@ -109,9 +110,9 @@ int users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_res
 				 : h->pid == (uint32_t)getpid())
 			continue;
 
-		snprintf(detail, sizeof(detail), "%s: %" PRIu32 " %s%s%s%s", ib->name, h->n,
-			 kinds[what].word, h->kernel[0] ? " of " : "", h->kernel,
-			 h->kernel[0] || h->pid > 0 ? "" : ", owner not known");
+		snprintf(detail, sizeof(detail), "%s: %" PRIu32 " %s%s%s%s%s", ib->name, h->n,
+			 kinds[what].word, h->n == 1 ? "" : "s", h->kernel[0] ? " of " : "",
+			 h->kernel, h->kernel[0] || h->pid > 0 ? "" : ", owner not known");
 		make_printable(detail);
 		if (add_user(fs, ib->pci, h->kernel[0] ? USE_KERNEL : kinds[what].use, h->pid,
 			     detail, n) < 0)
@@ -136,7 +137,7 @@ static int ask(struct os *d, const struct fs *fs, const struct ibdev *ib, enum r
 	if (r < 0 && what == RDMA_CONTEXTS) /* they were counted, which is enough */
 		return 0;
 	if (r < 0) {
-		snprintf(detail, sizeof(detail), "%s: its %s cannot be listed: %s", ib->name,
+		snprintf(detail, sizeof(detail), "%s: its %ss cannot be listed: %s", ib->name,
 			 kinds[what].word, strerror(-r));
 		return add_user(fs, ib->pci, USE_UNKNOWN, 0, detail, n);
 	}

@@ -104,8 +104,9 @@ static void add_contexts(struct finder *s)
 	if (s->ib->n_contexts == UINT32_MAX)
 		add(s, USE_UNKNOWN, "the open contexts of %s cannot be counted", s->ib->name);
 	else if (s->ib->n_contexts > 0)
-		add(s, USE_CONTEXT, "%s has %" PRIu32 " open contexts%s", s->ib->name,
-		    s->ib->n_contexts, s->n->has_users ? ", owner not known" : "");
+		add(s, USE_CONTEXT, "%s has %" PRIu32 " open context%s%s", s->ib->name,
+		    s->ib->n_contexts, s->ib->n_contexts == 1 ? "" : "s",
+		    s->n->has_users ? ", owner not known" : "");
 }
 
 /* --- addresses and routes of the host --- */

@@ -330,8 +330,9 @@ static void leave_used(const struct node *n, struct plan *p)
 				continue;
 			a->class = CLASS_REFUSED;
 			a->reason = REASON_NIC_IN_USE;
-			a->detail = plan_text(p, "%s, %s has %" PRIu32 " open contexts", a->subject,
-					      ib->name, ib->n_contexts);
+			a->detail =
+				plan_text(p, "%s, %s has %" PRIu32 " open context%s", a->subject,
+					  ib->name, ib->n_contexts, ib->n_contexts == 1 ? "" : "s");
 			break;
 		}
 }

@@ -401,7 +401,7 @@ def ecs_erdma_in_use():
     t.answers['rdma'][0]['contexts'] = 1
     pod = 'cri-containerd-5f0c1ab2d3e4 of pod 0d6c8a52-7b1e-4f3d-9a60-2f1e8c4b7d95'
     train = {'pid': 48213, 'command': 'all_reduce_perf', 'container': pod}
-    t.answers['users'] = [{'target': '0000:00:08.0', 'use': 'open-context', **train, 'detail': 'erdma_0: 1 contexts'}]
+    t.answers['users'] = [{'target': '0000:00:08.0', 'use': 'open-context', **train, 'detail': 'erdma_0: 1 context'}]
     t.answers['netnses'] = [{'inode': 4026532441, 'name': 'cni-3e1c5b1a-8a0f-2b57-9d9e-64f0b6b8c1d2'}]
     return t
 
