@@ -668,6 +668,12 @@ static void unknown_names_are_skipped_and_the_nearest_is_suggested(void **state 
 		  "[Weather]: unknown section: use [Driver], [RDMA], [Device], [Device NAME], "
 		  "[Route], [SMC], [Kubelet], [DevicePlugin], [Output], [Health], [QoS], [Service] "
 		  "(/f:1)" },
+		{ "[Foo]\n",
+		  "[Foo]: unknown section: use [Driver], [RDMA], [Device], [Device NAME], "
+		  "[Route], [SMC], [Kubelet], [DevicePlugin], [Output], [Health], [QoS], [Service] "
+		  "(/f:1)" },
+		{ "[Qso]\n", "[Qso]: unknown section, did you mean [QoS]? (/f:1)" },
+		{ "[SM]\n", "[SM]: unknown section, did you mean [SMC]? (/f:1)" },
 		{ "[Route nic]\n", "[Route nic]: unknown section, did you mean [Route]? (/f:1)" },
 		{ NIC "Cuont=4\n",
 		  "Cuont= in [Device a]: unknown key, did you mean Count=? (/f:3)" },

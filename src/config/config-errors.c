@@ -142,10 +142,13 @@ static size_t edit_distance(const char *a, const char *b)
 
 void nearest_offer(struct nearest *n, const char *candidate)
 {
-	size_t distance = edit_distance(n->word, candidate);
+	const size_t distance = edit_distance(n->word, candidate), len = strlen(n->word);
 
-	if (distance > 1 + strlen(n->word) / 3)
+	if (distance > 1 + len / 3)
 		return;
+	if (2 * distance > len &&
+	    tolower((unsigned char)*n->word) != tolower((unsigned char)*candidate))
+		return; /* "Foo" is no typo of "QoS" */
 	if (n->best && distance >= n->distance)
 		return;
 
