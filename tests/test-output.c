@@ -1404,6 +1404,28 @@ static void problems_are_what_is_not_well(_unused_ void **state)
 	}
 }
 
+static void without_a_problem_of_a_nic_no_line_stays_for_one(_unused_ void **state)
+{
+	static const char json[] = "{\"state\":\"ready\",\"devices\":[{\"pci\":\"0000:41:00.0\","
+				   "\"handed_out\":true,\"usable\":true}],\"reasons\":[%s]}";
+	static const struct {
+		const char *reasons, *expected;
+	} rows[] = {
+		{ "", "ready: 1 of 1 devices usable, nothing to report\n" },
+		{ "{\"code\":\"pci-stuck\",\"target\":\"0000:41:00.0\"}",
+		  "ready: 1 of 1 devices usable, 1 reason\n\n0000:41:00.0  pci-stuck\n" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(freep) char *text = NULL;
+		char of_row[256];
+
+		snprintf(of_row, sizeof(of_row), json, rows[i].reasons);
+		assert_int_equal(output_tree(of_row, TREE_PROBLEMS, &(struct screen){}, &text), 0);
+		assert_string_equal(text, rows[i].expected);
+	}
+}
+
 static void topology_is_a_matrix(_unused_ void **state)
 {
 	static const char json[] =
@@ -1587,6 +1609,7 @@ int main(void)
 		cmocka_unit_test(a_policy_of_the_kubelet_that_is_not_known_has_no_word),
 		cmocka_unit_test(tree_rows_and_sentences_fit_the_width),
 		cmocka_unit_test(problems_are_what_is_not_well),
+		cmocka_unit_test(without_a_problem_of_a_nic_no_line_stays_for_one),
 		cmocka_unit_test(topology_is_a_matrix),
 		cmocka_unit_test(colour_and_control_characters_come_from_us_only),
 		cmocka_unit_test(a_configuration_is_valid_or_its_problems_are_listed),

@@ -340,6 +340,10 @@ static void draw_nics(const struct tree *t)
 
 static void draw_rows(const struct tree *t)
 {
+	const bool has_devices = json_array_size(json_object_get(t->state, "devices")) > 0;
+
+	if (t->n_rows > 0 || !has_devices)
+		fputc('\n', t->f);
 	for (size_t i = 0; i < t->n_rows; i++) {
 		const struct row *row = &t->rows[i];
 
@@ -352,7 +356,7 @@ static void draw_rows(const struct tree *t)
 		draw_row(t, row);
 	}
 
-	if (json_array_size(json_object_get(t->state, "devices")) == 0)
+	if (!has_devices)
 		draw_nics(t);
 }
 
@@ -424,7 +428,7 @@ static void draw_head(const struct tree *t)
 		draw_first(t, n_reasons);
 	if (n_health > 0)
 		fprintf(t->f, ", %zu health hint%s", n_health, n_health == 1 ? "" : "s");
-	fprintf(t->f, *boot ? " (boot %s)\n\n" : "\n\n", boot);
+	fprintf(t->f, *boot ? " (boot %s)\n" : "\n", boot);
 }
 
 static const struct sheet_row rows[] = {
