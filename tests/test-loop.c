@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 #include "../src/model/memory.h"
 #include "../src/model/paths.h"
 #include "../src/model/use-facts.h"
+#include "../src/os/child.h"
 #include "../src/os/memory-file.h"
 #include "../src/os/os.h"
 #include "../src/pass/loop.h"
@@ -367,6 +369,155 @@ static void a_pass_tells_that_it_waits_for_another_one_and_that_this_is_over(_un
 	tree_remove(&tree);
 }
 
+/* --- a pass of a service, with a change that outlives the plan that began it --- */
+
+#define OTHER_PF  "0000:42:00.0"
+#define MAX_LOOKS 8 /* with fewer the pass is over; a loop without an end has more */
+#define FIRST_FD  100
+
+/* Two cards that are to get another MTU: the first in one second, the second in 25. */
+struct slow {
+	struct tree tree;
+	struct os os;
+	uint64_t now_usec;
+	unsigned n_looks, n_answers; /* answers of the last look */
+	struct {
+		const char *target;
+		uint64_t end_usec; /* 0: not begun */
+		bool is_done;
+	} changes[2];
+	unsigned started; /* the change that was started last */
+};
+
+static uint64_t slow_now(void *userdata)
+{
+	return ((struct slow *)userdata)->now_usec;
+}
+
+static int slow_look(void *userdata, _unused_ const struct config *c,
+		     _unused_ const struct attempts *tried, struct node *ret,
+		     struct memory *ret_memory)
+{
+	struct slow *s = userdata;
+	struct memory memory = {};
+	struct node n = { .boot_id = "boot", .now_usec = s->now_usec };
+	struct device_memory *m = APPEND(memory.devices, memory.n_devices);
+
+	assert_non_null(m);
+	COPY(m->pci, PF);
+	m->was_usable = true; /* and has no RDMA device any more */
+	for (size_t i = 0; i < ELEMENTSOF(s->changes); i++) {
+		add_function(&n, s->changes[i].target, "igb");
+		n.netdevs[i].mtu = s->changes[i].is_done ? 4200 : 1500;
+	}
+	assert_int_equal(node_make_indexes(&n), 0);
+	assert_true(++s->n_looks < MAX_LOOKS);
+	s->n_answers = 0;
+	*ret = n;
+	*ret_memory = memory;
+	return 0;
+}
+
+/* Its facts are others each time, so that nothing but the loop ends the questions. */
+static int slow_answer(void *userdata, _unused_ const struct questions *q,
+		       _unused_ const struct memory *memory, _unused_ struct node *n)
+{
+	struct slow *s = userdata;
+
+	assert_true(++s->n_answers <= _QUESTION_N);
+	return 1;
+}
+
+static void slow_start(void *userdata, const struct action *a, _unused_ uint64_t deadline_usec)
+{
+	struct slow *s = userdata;
+
+	s->started = streq(a->target, OTHER_PF);
+	assert_string_equal(a->target, s->changes[s->started].target);
+	assert_int_equal(a->verb, VERB_SET_MTU);
+}
+
+static int slow_begin(void *userdata, struct child *c, _unused_ size_t i)
+{
+	struct slow *s = userdata;
+
+	assert_int_equal(s->changes[s->started].end_usec, 0);
+	s->changes[s->started].end_usec = s->now_usec + (s->started ? 25 : 1) * USEC_PER_SEC;
+	c->fd = FIRST_FD + (int)s->started;
+	return 0;
+}
+
+static int slow_wait(void *userdata, struct pollfd *fds, size_t n, uint64_t until_usec)
+{
+	struct slow *s = userdata;
+	struct pollfd *first = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (fds[i].fd >= FIRST_FD && (!first || fds[i].fd < first->fd))
+			first = &fds[i];
+	assert_non_null(first);
+	if (s->changes[first->fd - FIRST_FD].end_usec > until_usec) {
+		s->now_usec = MAX(s->now_usec, until_usec);
+		return 0;
+	}
+	s->now_usec = s->changes[first->fd - FIRST_FD].end_usec;
+	first->revents = POLLIN;
+	return 1;
+}
+
+static int slow_end(void *userdata, struct child *c, _unused_ uint64_t until_usec,
+		    _unused_ char *ret_error, _unused_ size_t size)
+{
+	struct slow *s = userdata;
+
+	s->changes[c->fd - FIRST_FD].is_done = true;
+	return 0;
+}
+
+static void a_change_outlives_its_plan_and_the_pass_ends_with_it(_unused_ void **state)
+{
+	struct device_config section = { .name = "nic",
+					 .match = (char[]){ "driver:igb" },
+					 .mode = VF_MODE_KEEP,
+					 .count = COUNT_UNSET,
+					 .mtu = 4200 };
+	const struct config config = { .hash = "0123",
+				       .devices = &section,
+				       .n_devices = 1,
+				       .service.settle_usec = 25 * USEC_PER_SEC,
+				       .service.node_nic = "none" };
+	struct slow s = { .now_usec = 1000 * USEC_PER_SEC,
+			  .changes = { { .target = PF }, { .target = OTHER_PF } } };
+	const struct world world = { .os = &s.os,
+				     .now_usec = slow_now,
+				     .time_sec = get_time,
+				     .look = slow_look,
+				     .answer = slow_answer,
+				     .begin = slow_begin,
+				     .end = slow_end,
+				     .finish = finish,
+				     .leave = finish,
+				     .wait = slow_wait,
+				     .userdata = &s };
+	const struct pass pass = {
+		.config = &config, .on_start = slow_start, .is_service = true, .userdata = &s
+	};
+	struct pass_result result = {};
+
+	tree_make(&s.tree);
+	s.os.fs = s.tree.fs;
+	assert_int_equal(loop_pass(&world, &pass, &result), 0);
+	assert_true(s.changes[0].is_done && s.changes[1].is_done);
+	assert_int_equal(s.now_usec, 1025 * USEC_PER_SEC);
+	assert_int_equal(result.n_changes, 2);
+	/* The first look, after the first change, at the state after LONG_USEC, at the end. */
+	assert_int_equal(s.n_looks, 4);
+	assert_int_equal(result.n_lost, 0); /* it is lost for SettleSec= to the microsecond */
+	assert_true(s.n_answers > 0);
+	assert_int_equal(fs_exists(&s.tree.fs, STATE_PATH), 1);
+	tree_remove(&s.tree);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -380,6 +531,7 @@ int main(void)
 		cmocka_unit_test(a_plan_without_a_pass_keeps_no_pointer_to_its_attempts),
 		cmocka_unit_test(a_pass_tells_that_it_waits_for_another_one_and_that_this_is_over),
 		cmocka_unit_test(what_failed_on_a_card_is_tried_on_the_one_in_its_place),
+		cmocka_unit_test(a_change_outlives_its_plan_and_the_pass_ends_with_it),
 		cmocka_unit_test(what_failed_is_tried_again_by_a_reload_and_by_no_event),
 	};
 
