@@ -11,6 +11,7 @@
 #include "../os/memory-file.h"
 #include "../os/vf.h"
 
+#include <fnmatch.h>
 #include <regex.h>
 
 #define MAX_OWNER_BYTES (1u << 20)
@@ -78,7 +79,8 @@ static void look_for_random_mac(const struct fs *fs, struct node *n, struct netd
 /*
  * Files of other programs that set a number of VFs, and the word by which they do. In one row a
  * file hides those of its name in later folders: folders that do not stand for each other have rows
- * of their own. A folder of such a name counts with all files in it.
+ * of their own. A folder of such a name counts with all files in it. Folders of drop-ins do not
+ * hide each other: "systemctl edit" makes one in /etc beside that in /usr/lib.
  */
 static const struct {
 	const char *folders[6], *pattern, *key; /* NULL ends the folders */
@@ -171,10 +173,16 @@ static int add_owners(const struct fs *fs, const char *const *folders, const cha
 	int r = conf_files_list(fs, folders, pattern, &files);
 
 	for (size_t i = 0; i < files.n_items && r >= 0; i++) {
-		const char *const inside[] = { files.items[i].path, NULL };
+		const struct conf_file *f = &files.items[i];
+		char paths[ELEMENTSOF(owner_files->folders)][FS_PATH_LEN];
+		const char *inside[ELEMENTSOF(paths)] = {};
 
-		r = files.items[i].is_masked ? 0 : add_owner(fs, files.items[i].path, key, n);
-		if (r > 0 && !is_below)
+		r = f->is_masked ? 0 : add_owner(fs, f->path, key, n);
+		for (size_t k = f->rank; r > 0 && !is_below && folders[k]; k++)
+			if (k == f->rank || fnmatch("*.d", f->name, 0) == 0)
+				inside[k - f->rank] =
+					fs_format(paths[k], "%s/%s", folders[k], f->name);
+		if (inside[0])
 			r = add_owners(fs, inside, "*", key, true, n);
 	}
 	return MIN(r, 0);
