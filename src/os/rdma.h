@@ -19,11 +19,11 @@
  */
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n);
 
-/* Adds the ibdev of one message: for rdma_list() and its test. Return: 0, -EBADMSG or -ENOMEM. */
 struct rdma_ibdevs {
 	struct ibdev *ibdevs; /* owned */
 	size_t n;
 };
+/* Adds the ibdev of one message: for rdma_list() and its test. Return: 0, -EBADMSG or -ENOMEM. */
 int rdma_on_ibdev(struct nlmsghdr *h, void *userdata);
 
 /*
@@ -55,15 +55,15 @@ enum rdma_resource {
 int rdma_list_holders(struct netlink *nl, uint32_t index, enum rdma_resource what,
 		      struct rdma_holder **ret, size_t *ret_n);
 
-/*
- * Adds the holders in one message: for rdma_list_holders() and the test of what it makes of
- * malformed messages. Return: 0, -EBADMSG or -ENOMEM.
- */
 struct rdma_holders {
 	struct rdma_holder *holders; /* owned */
 	size_t n;
 	enum rdma_resource what;
 };
+/*
+ * Adds the holders in one message to @userdata: for rdma_list_holders() and the test of what it
+ * makes of malformed messages. Return: 0, -EBADMSG or -ENOMEM.
+ */
 int rdma_on_holders(struct nlmsghdr *h, void *userdata);
 
 /* NETNS_MODE_SHARED or _EXCLUSIVE. -EOPNOTSUPP, -EINVAL: a kernel that has no such mode. */

@@ -22,11 +22,11 @@
  */
 int vf_list(struct netlink *nl, uint32_t ifindex, struct vf_info **ret, size_t *ret_n);
 
-/* Appends the VFs of one answer to RTM_GETLINK; for vf_list() and its test. 0 or -errno. */
 struct vf_infos {
 	struct vf_info *infos; /* owned */
 	size_t n;
 };
+/* Appends the VFs of one answer to RTM_GETLINK; for vf_list() and its test. 0 or -errno. */
 int vf_on_link(struct nlmsghdr *h, void *userdata);
 
 int vf_set_mac(struct netlink *nl, uint32_t ifindex, uint32_t vf, const char *mac); /* "02:..." */
