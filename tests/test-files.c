@@ -178,7 +178,7 @@ static void where_indexes_differ_nccl_searches_by_family_and_range(void **state 
 		assert_true(
 			asprintf(&expected,
 				 "NCCL_IB_HCA=mlx5_0:1,mlx5_1:1,mlx5_2:1\n"
-				 "# the index -1 needs NCCL 2.21 or later, in a container 2.26\n"
+				 "# the index -1 needs NCCL 2.21 (in a container 2.26) or later\n"
 				 "NCCL_IB_GID_INDEX=-1\nNCCL_IB_ADDR_FAMILY=%s"
 				 "NCCL_IB_ROCE_VERSION_NUM=2\n",
 				 cases[i].settings) > 0);

@@ -445,7 +445,7 @@ static void print_search(FILE *f, const struct nccl *c, const char *prefix)
 {
 	const bool is_v6 = c->kind == NCCL_V2_IPV6 || c->kind == NCCL_V1_IPV6;
 
-	fprintf(f, "# the index -1 needs NCCL 2.21 or later, in a container 2.26\n");
+	fprintf(f, "# the index -1 needs NCCL 2.21 (in a container 2.26) or later\n");
 	fprintf(f, "%sNCCL_IB_GID_INDEX=-1\n", prefix);
 	fprintf(f, "%sNCCL_IB_ADDR_FAMILY=%s\n", prefix, is_v6 ? "AF_INET6" : "AF_INET");
 	if (*c->range)
