@@ -318,6 +318,11 @@ static void a_tunnel_by_another_gateway(struct in_use_scene *s)
 {
 	add_pods(s, "ipip", "10.31.2.9");
 }
+static void a_gateway_behind_the_end(struct in_use_scene *s)
+{
+	add_tunnel(s, "10.31.2.9");
+	add_route(s, s->ends[0].ifindex, "10.244.1.0", 24, "10.30.2.9");
+}
 static void a_gateway_of_no_tunnel(struct in_use_scene *s)
 {
 	add_pods(s, "dummy", "10.30.2.9");
@@ -530,6 +535,8 @@ static const struct {
 	{ "tunnel by its gateway", a_tunnel_by_its_gateway, IN_USE_USED,
 	  "the tunnel tunl0 leads to 10.30.2.9" },
 	{ "tunnel by another gateway", a_tunnel_by_another_gateway, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
+	{ "gateway behind the end", a_gateway_behind_the_end, IN_USE_ADDRESSED,
 	  "eth1 has 10.30.2.2/24" },
 	{ "gateway of no tunnel", a_gateway_of_no_tunnel, IN_USE_ADDRESSED,
 	  "eth1 has 10.30.2.2/24" },

@@ -291,9 +291,10 @@ static bool leads_into(const struct netdev *nd, int family, const uint8_t remote
 }
 
 /* Without an end of its own a tunnel takes the gateway: ip_tunnel_xmit() in net/ipv4/ip_tunnel.c */
-static bool takes_gateway(const struct netdev *nd)
+static bool takes_gateway(const struct node *n, const struct netdev *nd)
 {
-	return nd && (streq(nd->kind, "ipip") || streq(nd->kind, "gre"));
+	return nd && (streq(nd->kind, "ipip") || streq(nd->kind, "gre")) &&
+	       !ANY(end, n->tunnel_ends, n->n_tunnel_ends, end->ifindex == nd->ifindex);
 }
 
 /* A tunnel without a link stands on the netdev by which its packets leave all the same. */
@@ -306,7 +307,7 @@ static bool find_tunnel(const struct node *n, const struct address *a, char *ret
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct netdev *nd = node_netdev(n, n->routes[i].ifindex);
 
-		if (takes_gateway(nd) &&
+		if (takes_gateway(n, nd) &&
 		    leads_into(nd, n->routes[i].family, n->routes[i].gateway, a, ret, size))
 			return true;
 	}
