@@ -328,8 +328,8 @@ static int add_owner(struct storage *s, int family, const uint8_t *bytes, const 
 	return 0;
 }
 
-/* The kernel's client of Ceph has one address, "10.0.0.5:0/2912": client_addr_show() in
- * drivers/block/rbd.c */
+/* The kernel's client of Ceph has one address, "10.0.0.5:0/2912": rbd_client_addr_show()
+ * in drivers/block/rbd.c */
 static int visit_rbd(struct storage *s, const char *path)
 {
 	const char *number = after(strrchr(path, '/'), "/rbd");
