@@ -887,6 +887,52 @@ static void a_device_comes_by_a_change_or_by_what_ends_itself(_unused_ void **st
 	}
 }
 
+static void vfs_come_where_they_get_a_driver(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t wanted;
+		bool has_autoprobe, autoprobe, is_switched, lacks_module;
+		size_t n_after;
+	} rows[] = {
+		{ "on", 4, true, true, false, false, 4 },
+		{ "not known", 4, false, false, false, false, 4 },
+		{ "off for a moment, by this service", 4, true, false, true, false, 4 },
+		{ "off", 4, true, false, false, false, 0 },
+		{ "the PF itself", 0, true, false, false, false, 1 },
+		{ "without a module", 4, true, true, false, true, 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action actions[] = {
+			{ STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, .target = PF },
+			{ STEP_DRIVER, VERB_LOAD_MODULE, CLASS_REFUSED, .target = "mlx5_ib" }
+		};
+		_cleanup_(freep) char *text = NULL;
+		_cleanup_(forecast_done) struct forecast f = {};
+		struct scene s;
+
+		set_scene(&s, PLUGIN_RDMA_SHARED);
+		s.devices[0].wanted_vfs = rows[i].wanted;
+		s.devices[3].is_handed_out = s.devices[3].is_usable = false;
+		s.pcis[0].has_autoprobe = rows[i].has_autoprobe;
+		s.pcis[0].autoprobe = rows[i].autoprobe;
+		s.pcis[0].is_switched = rows[i].is_switched;
+		s.plan.actions = actions;
+		s.plan.n_actions = rows[i].lacks_module ? 2 : 1;
+		plan_index(&s.plan);
+		assert_int_equal(forecast_make(&s.config, &s.plan, &f), 0);
+		if ((f.n_pools > 0 ? f.pools[0].n_after : 0) != rows[i].n_after)
+			fail_msg("%s", rows[i].name);
+		assert_int_equal(output_check_text(&s.config, &s.plan, &text), 0);
+		assert_int_equal(strstr(text, PF ": not exposed (autoprobe-off)\n") != NULL,
+				 streq(rows[i].name, "off"));
+		s.plan.actions = NULL;
+		s.plan.n_actions = 0;
+		plan_index(&s.plan);
+	}
+}
+
 static void a_pod_is_another_when_its_file_is(_unused_ void **state)
 {
 	_cleanup_(freep) char *a = NULL, *b = NULL, *c = NULL;
@@ -920,6 +966,7 @@ int main(void)
 		cmocka_unit_test(a_dead_end_is_an_error_of_check),
 		cmocka_unit_test(check_names_devices_that_are_exposed_and_that_are_not),
 		cmocka_unit_test(a_device_comes_by_a_change_or_by_what_ends_itself),
+		cmocka_unit_test(vfs_come_where_they_get_a_driver),
 		cmocka_unit_test(a_pod_is_another_when_its_file_is),
 	};
 

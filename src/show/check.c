@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "../base/document.h"
+#include "../guard/vf-precheck-rules.h"
 #include "../plugin/lint-rules.h"
 #include "../plugin/plugin-output.h"
 #include "group.h"
@@ -99,6 +100,13 @@ static int add_excluded(json_t *list, const char *target, enum reason reason, co
 	return json_array_append_new(list, item) < 0 ? -ENOMEM : 0;
 }
 
+/* Does the plan make VFs of this PF that get no driver? */
+static bool gets_unbound_vfs(const struct plan *p, const struct device *d)
+{
+	return !d->is_vf && d->wanted_vfs > 0 && plan_changes_vfs(p, d->pci->address) &&
+	       vf_precheck_has_autoprobe_off(d->pci);
+}
+
 /* First what is handed out and not usable, or left to the host, then what the plugin drops. */
 static json_t *make_excluded(const struct plan *p)
 {
@@ -112,7 +120,9 @@ static json_t *make_excluded(const struct plan *p)
 		if (d->aside != REASON_NONE) {
 			plan_describe_aside(p, d, detail, sizeof(detail));
 			r = add_excluded(list, d->pci->address, d->aside, detail, NULL);
-		} else if (d->is_handed_out && !output_plugin_offers(d))
+		} else if (gets_unbound_vfs(p, d))
+			r = add_excluded(list, d->pci->address, REASON_AUTOPROBE_OFF, "", NULL);
+		else if (d->is_handed_out && !output_plugin_offers(d))
 			r = add_excluded(list, d->pci->address, output_plugin_reason(d), d->detail,
 					 d->is_usable ? NULL : device_advice(d));
 	}
@@ -391,7 +401,7 @@ static size_t count_after(const struct config *c, const struct plan *p, const st
 {
 	if (!plan_changes_vfs(p, pf_of(d)))
 		return is_coming(c, p, d);
-	return d->is_vf || d->aside != REASON_NONE || lacks_module(p, d)
+	return d->is_vf || d->aside != REASON_NONE || lacks_module(p, d) || gets_unbound_vfs(p, d)
 		       ? 0
 		       : MAX(d->wanted_vfs, UINT32_C(1));
 }
