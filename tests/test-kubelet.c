@@ -2243,6 +2243,10 @@ static void the_api_servers_are_read(_unused_ void **state)
 		    { "etc/e", "K3S_TOKEN=s3cret\nK3S_URL=https://u:s3cret@192.0.2.6:6443\n" },
 		    { "data/agent/kubelet.kubeconfig", KUBECONFIG("https://127.0.0.1:6444") } },
 		  "192.0.2.6 K3S_URL; 127.0.0.1 /data/agent/kubelet.kubeconfig" },
+		{ { { K0S_UNIT,
+		      "[Service]\nExecStart=/usr/local/bin/k0s worker --data-dir /data\n" },
+		    { "data/kubelet.conf", KUBECONFIG("https://192.0.2.8:6443") } },
+		  "192.0.2.8 /data/kubelet.conf" },
 		{ { { "var/snap/microk8s/current/args/traefik/provider.yaml",
 		      "tcp:\n  services:\n    kube-apiserver:\n      loadBalancer:\n"
 		      "        servers:\n        - address: 192.0.2.7:16443\n" } },

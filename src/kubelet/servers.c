@@ -114,6 +114,7 @@ int servers_find(const struct fs *fs, const struct flags *flags, const struct ra
 {
 	const struct flag *const given[] = { flags_last(flags, FLAG_KUBECONFIG),
 					     flags_last(flags, FLAG_BOOTSTRAP_KUBECONFIG) };
+	const struct flag *k0s = rancher ? NULL : flags_last(flags, FLAG_DATA_DIR);
 	bool is_given = false;
 	int r = rancher ? read_rancher(fs, rancher, ret) : 0;
 
@@ -122,6 +123,8 @@ int servers_find(const struct fs *fs, const struct flags *flags, const struct ra
 			is_given = true;
 			r = read_file(fs, given[i]->value, ret);
 		}
+	if (k0s && *k0s->value == '/' && !is_given && r >= 0)
+		r = read_file(fs, FS_PATH("%s/kubelet.conf", k0s->value), ret);
 	for (size_t i = 0; i < ELEMENTSOF(usual_files) && r >= 0 && !is_given && !rancher; i++)
 		r = read_file(fs, usual_files[i], ret);
 	return r;
