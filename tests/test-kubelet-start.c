@@ -474,6 +474,10 @@ static void a_file_that_a_copy_lacks_is_not_known(_unused_ void **state)
 		  REASON_KUBELET_NO_FILE },
 		{ UNIT, "kubelet", "--topology-manager-policy=restricted", KUBELET_FLAG,
 		  REASON_NONE, REASON_NONE },
+		{ UNIT, "kubelet", "$ARGS\nEnvironmentFile=/etc/gone", KUBELET_UNKNOWN,
+		  REASON_NOT_RECORDED, REASON_KUBELET_NO_FILE },
+		{ "etc/systemd/system/snap.kubelet.daemon.service", "snap run kubelet", "",
+		  KUBELET_UNKNOWN, REASON_NOT_RECORDED, REASON_KUBELET_NO_FILE },
 		{ "etc/systemd/system/k0sworker.service", "k0s worker", "", KUBELET_UNKNOWN,
 		  REASON_NOT_RECORDED, REASON_KUBELET_MANAGED },
 	};
@@ -491,6 +495,8 @@ static void a_file_that_a_copy_lacks_is_not_known(_unused_ void **state)
 			 "[Service]\nExecStart=/usr/bin/%s --config=/" FILE_PATH " %s\n",
 			 rows[i / 2].text, rows[i / 2].flags);
 		put_text(&root, rows[i / 2].unit, text);
+		if (strstr(rows[i / 2].flags, "$ARGS"))
+			put_text(&root, FILE_PATH, HEAD);
 		assert_int_equal(kubelet_look(&root.fs, &c, is_copy, &k, &d), 0);
 		assert_int_equal(d.items[KUBELET_TOPOLOGY_POLICY].reason,
 				 is_copy ? rows[i / 2].of_copy : rows[i / 2].reason);

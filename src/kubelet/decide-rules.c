@@ -217,7 +217,9 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 		COPY(item->detail, k->seen.problem);
 		break;
 	case REASON_NOT_RECORDED:
-		COPY(item->detail, k->seen.file);
+		COPY(item->detail, *k->seen.file && !k->seen.has_file
+					   ? k->seen.file
+					   : "a file that the kubelet's unit names");
 		break;
 	case REASON_KUBELET_NO_FILE:
 		snprintf(item->detail, sizeof(item->detail), "%.200s is %s",

@@ -48,7 +48,7 @@ struct kubelet_found {
 	bool is_unasked;  /* systemd was not asked for its unit: its files tell */
 	bool is_waiting;  /* a file that its unit needs is not there yet */
 	bool needs_dir;   /* seen.folder is one of a flag: without it a kubelet exits */
-	bool is_left_out; /* seen.file is not in this copy of a node: set by look.c */
+	bool is_left_out; /* by look.c: a copy of a node lacks such a file, or seen.file */
 	bool is_open;     /* whether an edit was made is to be looked at: ledger-files.h */
 	uint64_t rest;    /* of its command line but our settings: no edit may change it */
 	int file_result;  /* of reading seen.file: 0, or an error of yaml.h */
