@@ -361,7 +361,7 @@ static const struct {
 	{ "a gate that is newer", ALPHA, .minor = 22,
 	  .exit = "unrecognized feature gate: CPUManagerPolicyAlphaOptions" },
 	{ "a gate of a version that is not known", "featureGates: {TopologyManager: true}\n" },
-	{ "a folder that is not there", "", "--config-dir=/etc/gone/", .minor = 30,
+	{ "a folder that is not there", "", "--config-dir=/etc/gone", .minor = 30,
 	  .exit = "failed to walk through kubelet dropin directory \"/etc/gone" },
 	{ "a folder that is not there, and a policy is asked for", "", "--config-dir=/etc/gone",
 	  .want = BEST, .minor = 31,
