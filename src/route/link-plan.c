@@ -115,6 +115,9 @@ static int want_mtu(const struct node *n, struct plan *p, const struct device *d
 
 	if (want == 0 || want == nd->mtu || (d->is_vf && d->unsupported & VF_SETTING_MTU))
 		return 0;
+	if (n->is_copy && nd->mtu == 0)
+		return plan_add_item(p, STEP_LINK, VERB_WAIT, CLASS_WAITING, d->pci->address,
+				     REASON_NOT_RECORDED, "the MTU of %s", nd->name);
 
 	if (nd->max_mtu && want > nd->max_mtu)
 		a = plan_add_reason(p, STEP_LINK, VERB_SET_MTU, CLASS_IMPOSSIBLE, d->pci->address,
@@ -166,7 +169,7 @@ static int hint_mtu(const struct node *n, struct plan *p, const struct device *d
 {
 	const struct netdev *nd = d->netdev, *master = node_netdev(n, nd->master);
 
-	if (d->config->mtu == 0 || d->config->mtu == nd->mtu)
+	if (d->config->mtu == 0 || d->config->mtu == nd->mtu || nd->mtu == 0)
 		return 0;
 	return plan_add_hint(p, REASON_MTU_OF_BOND, d->pci->address,
 			     "%s has %" PRIu32 ", as a port of %s", nd->name, nd->mtu,

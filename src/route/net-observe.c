@@ -64,20 +64,28 @@ static void observe_sysfs_kind(const struct fs *fs, struct netdev *nd)
 		nd->bond_mode = (int)strtol(strchr(mode, ' '), NULL, 10);
 }
 
+/* A number for a netdev of which a copy lacks the ifindex: the same for the same name. */
+static uint32_t stand_in_ifindex(const char *name)
+{
+	return INT32_MAX - (uint32_t)(hash_text(name) % (1u << 30));
+}
+
 /* Adds a netdev with the facts that sysfs alone has. */
 static int observe_sysfs_link(const struct fs *fs, const char *name, struct node *n)
 {
 	struct netdev nd = { .bond_mode = BOND_MODE_UNKNOWN };
 	uint32_t flags = 0, carrier = 0;
-	char state[16];
+	char state[16], master[IFNAME_LEN];
 	int r;
 
 	if (!COPY(nd.name, name))
 		return 0; /* no netdev has such a name */
 
 	r = fs_read_u32(fs, FS_PATH("sys/class/net/%s/ifindex", name), &nd.ifindex);
-	if (r < 0)
-		return r == -ENOENT || r == -ENOTDIR ? 0 : r; /* bonding_masters is a file */
+	if (r == -ENOENT)
+		nd.ifindex = stand_in_ifindex(name);
+	else if (r < 0)
+		return r == -ENOTDIR ? 0 : r; /* bonding_masters is a file */
 
 	fs_read_u32(fs, FS_PATH("sys/class/net/%s/mtu", name), &nd.mtu);
 	fs_read(fs, FS_PATH("sys/class/net/%s/address", name), nd.mac, sizeof(nd.mac));
@@ -93,7 +101,10 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 		fs_read_u32(fs, FS_PATH("sys/class/net/%s/carrier", name), &carrier) >= 0
 			? carrier > 0
 			: nd.is_up && (!state[0] || streq(state, "up") || streq(state, "unknown"));
-	fs_read_u32(fs, FS_PATH("sys/class/net/%s/master/ifindex", name), &nd.master);
+	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/master/ifindex", name), &nd.master) < 0 &&
+	    fs_read_link_name(fs, FS_PATH("sys/class/net/%s/master", name), master,
+			      sizeof(master)) >= 0)
+		nd.master = stand_in_ifindex(master);
 	observe_sysfs_kind(fs, &nd);
 	observe_sysfs_lower(fs, &nd);
 

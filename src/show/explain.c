@@ -619,7 +619,7 @@ static const struct sheet_row other_rows[] = {
 	{ "Netdev", "", "[{!netdev}[{?copy}not in this tree|none in this network namespace]]" },
 	{ NULL, "netdev",
 	  "{name}, [{!mtu=0}[{?up}up|down], [{?carrier}carrier|no carrier], MTU {mtu}|link and MTU "
-	  "not known], {mac}[{!perm_mac=@mac}, permanent {perm_mac}][, enslaved to {master}]" },
+	  "not known][, {mac}][{!perm_mac=@mac}, permanent {perm_mac}][, enslaved to {master}]" },
 	{ NULL, "", "[carries the node: {node_nic}]" },
 	{ "QoS", "qos", OUTPUT_QOS },
 	{ "NCCL", "nccl", "{}" },
