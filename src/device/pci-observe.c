@@ -136,6 +136,8 @@ static int read_driver(const struct fs *fs, struct pci *pci)
 	int r = fs_read_link_name(fs, link, pci->driver, sizeof(pci->driver));
 	struct stat st;
 
+	if (r == -ENOENT)
+		r = fs_read_uevent(fs, folder, "DRIVER=", pci->driver, sizeof(pci->driver));
 	/* Files of a captured tree have numbers of their own. */
 	if (fs->is_live && fs_stat(fs, r < 0 ? folder : link, &st) >= 0)
 		pci->instance = st.st_ino;

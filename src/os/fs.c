@@ -18,6 +18,8 @@
 
 #define MAX_LINKS 40 /* on the way to a file, as the kernel's MAXSYMLINKS */
 
+#define MAX_UEVENT_BYTES 65536
+
 /* Do not wait for a device or FIFO in the place of a file, nor take it as controlling terminal. */
 #define CAUTIOUS (O_NONBLOCK | O_NOCTTY)
 
@@ -481,6 +483,17 @@ int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, 
 	return 0;
 }
 
+int fs_read_uevent(const struct fs *fs, const char *folder, const char *key, char *buf, size_t size)
+{
+	_cleanup_(freep) char *text = NULL;
+	const char *path = FS_PATH("%s/uevent", folder), *value = NULL, *line;
+	int r = fs->is_live ? -ENOENT : fs_read_all(fs, path, MAX_UEVENT_BYTES, false, &text, NULL);
+
+	for (char *rest = text; r >= 0 && !value && (line = strsep(&rest, "\n"));)
+		value = after(line, key);
+	return value && copy(buf, size, value) ? 0 : -ENOENT;
+}
+
 int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size)
 {
 	_cleanup_(closep) int fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
@@ -492,8 +505,9 @@ int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size)
 
 	n = readlinkat(fd, "", target, sizeof(target));
 	note_read(fs, path, n < 0 ? -errno : n);
-	if (n < 0)
-		return -errno; /* ENOENT as well when it is no link */
+	if (n < 0) /* ENOENT as well when it is no link */
+		return errno == ENOENT ? fs_read_uevent(fs, path, "PCI_SLOT_NAME=", buf, size)
+				       : -errno;
 	target[MIN((size_t)n, sizeof(target) - 1)] = '\0';
 	if ((size_t)n >= sizeof(target) || !copy(buf, size, target))
 		return -EMSGSIZE;

@@ -108,7 +108,12 @@ int fs_record_stream(const struct fs *fs, const char *path, struct stream *out);
 /* The last component of a symbolic link's target: "igb" of ".../driver". -ENOENT: no such link. */
 int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size);
 
-/* The whole target of a symbolic link. */
+/* In a copy, the value of "KEY=" in the file uevent of a folder. Return: 0, or -ENOENT. */
+int fs_read_uevent(const struct fs *fs, const char *folder, const char *key, char *buf,
+		   size_t size);
+
+/* The whole target of a symbolic link. A PCI function that a copy has as a folder in the place of
+ * the link gives its address. */
 int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size);
 
 /* Looks at a file, folder or link itself; in sysfs one that was made again has another inode. */
