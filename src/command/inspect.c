@@ -49,7 +49,8 @@ static int look(struct os *d, const struct config *c, struct inspection *in,
 	int r;
 
 	*ret = NULL;
-	if (!os_has_node(&d->fs)) {
+	/* A copy without functions has a part of /sys, an image has nothing there. */
+	if (!os_has_node(&d->fs) && (d->fs.is_live || fs_exists(&d->fs, "sys/class") <= 0)) {
 		if (c->plugin.type != PLUGIN_NONE)
 			log_info("There is no /sys/bus/pci here, so what the device plugin would "
 				 "expose is not known");

@@ -34,6 +34,7 @@ struct verify {
 	char traffic[192];  /* the program that sends between two nodes, of the present device */
 	json_t *checks;     /* owned; see add() */
 	int n[SKIPPED + 1]; /* of each result */
+	bool is_unknown;    /* a copy lacks what tells whether devices are usable */
 };
 
 enum check {
@@ -110,6 +111,7 @@ static int check_usable(struct verify *v, const struct device *d)
 	if (d->is_usable)
 		return add(v, CHECK_DEVICE, pci, PASS, "%s is usable",
 			   d->ibdev ? d->ibdev->name : d->ibdev_name);
+	v->is_unknown |= d->reason == REASON_NOT_RECORDED;
 	return add(v, CHECK_DEVICE, pci, d->reason == REASON_NOT_RECORDED ? SKIPPED : FAIL,
 		   "%s: %s%s%s", reason_code(d->reason), reason_meaning(d->reason),
 		   *d->detail ? ": " : "", d->detail);
@@ -208,19 +210,20 @@ static int check_device(struct verify *v, const struct device *d)
 
 static int check_devices(struct verify *v)
 {
+	const bool is_none = !ANY(d, v->plan->devices, v->plan->n_devices, d->is_handed_out);
 	int r = 0;
 
 	/* Without a device the node is ready when each section has Expect=0. */
 	if (v->plan->n_devices == 0 && v->config->n_devices > 0 && v->plan->state == NODE_READY)
 		return add(v, CHECK_ANY, "node", SKIPPED, "no device matches, with Expect=0");
+	v->is_unknown = v->node->is_copy && is_none && v->plan->state != NODE_READY;
 	if (v->plan->n_devices == 0 && node_lacks(v->node))
 		return add(v, CHECK_ANY, "node", SKIPPED, "not in this tree: %s",
 			   node_lacks(v->node));
 	if (v->plan->n_devices == 0)
 		return add(v, CHECK_ANY, "node", FAIL, "no device matches");
-	if (v->plan->state != NODE_READY &&
-	    !ANY(d, v->plan->devices, v->plan->n_devices, d->is_handed_out))
-		r = add(v, CHECK_ANY, "node", v->node->is_copy ? SKIPPED : FAIL,
+	if (v->plan->state != NODE_READY && is_none)
+		r = add(v, CHECK_ANY, "node", v->is_unknown ? SKIPPED : FAIL,
 			"no device is handed out");
 	for (size_t i = 0; i < v->plan->n_devices && r >= 0; i++)
 		r = check_device(v, &v->plan->devices[i]);
@@ -397,7 +400,8 @@ static int print_text(const struct verify *v, char **ret)
 	return sheet_close(&s, ret);
 }
 
-/* @ret: the lines, or with @is_json the document. Return: 1 when a check failed, 0, or -errno. */
+/* @ret: the lines, or with @is_json the document. Return: 1 when a check failed or nothing is
+ * known, 0, or -errno. */
 static int verify(struct os *d, const struct config *c, bool is_json, char **ret)
 {
 	static int (*const all[])(struct verify *) = {
@@ -419,7 +423,7 @@ static int verify(struct os *d, const struct config *c, bool is_json, char **ret
 		r = document ? document_print(document, ret) : -ENOMEM;
 	} else if (r >= 0)
 		r = print_text(&v, ret);
-	return r < 0 ? r : v.n[FAIL] > 0;
+	return r < 0 ? r : v.n[FAIL] > 0 || v.is_unknown;
 }
 
 int command_verify(const struct command *cmd)
