@@ -192,10 +192,13 @@ static int refuse_name(const struct node *n, const char *name)
 	nearest_offer(&nearest, PLUGIN_NAME);
 	if (nearest.best && streq(nearest.best, name)) /* an RDMA device without a function here */
 		nearest.best = NULL;
-	log_error(
-		"%s: no PCI function, netdev or RDMA device on a PCI function has that name%s%s%s",
-		config_quoted(name, shown), nearest.best ? ", did you mean " : "",
-		nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+	log_error(n->is_copy
+			  ? "%s: this tree has no PCI function of that name, or with a netdev or "
+			    "RDMA device of that name%s%s%s"
+			  : "%s: no PCI function, netdev or RDMA device on a PCI function has that "
+			    "name%s%s%s",
+		  config_quoted(name, shown), nearest.best ? ", did you mean " : "",
+		  nearest.best ? nearest.best : "", nearest.best ? "?" : "");
 	return -ENODEV;
 }
 

@@ -367,9 +367,10 @@ static void explain_none(const struct node *n, const struct plan *p, struct nccl
 	const bool is_in_pod = p && ANY(d, p->devices, p->n_devices, d->is_in_pod);
 	const struct nccl_port *np;
 
-	c->reason = n->is_copy && !ANY(q, c->ports, c->n_ports, *q->port->state)
-			    ? REASON_NOT_RECORDED
-			    : REASON_NCCL_NONE;
+	c->reason =
+		n->is_copy && (n->n_netdevs == 0 || !ANY(q, c->ports, c->n_ports, *q->port->state))
+			? REASON_NOT_RECORDED
+			: REASON_NCCL_NONE;
 	c->advice = n->n_ibdevs == 0 && is_in_pod ? pod_advice : NULL;
 	if (n->n_ibdevs == 0)
 		COPY(c->detail, is_in_pod    ? "pods have the RDMA devices"

@@ -347,6 +347,9 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
 	if (want == UINT32_MAX && pf->num_vfs > 0)
 		snprintf(ret + used, size - used, ", its %" PRIu32 " VFs are left as they are",
 			 pf->num_vfs);
+	else if (want != UINT32_MAX && want > 0 && n->is_copy && !pf->has_sriov && !pf->has_config)
+		snprintf(ret + used, size - used,
+			 ", %" PRIu32 " VFs asked for, those possible not in this tree", want);
 	else if (want != UINT32_MAX && (want > 0 || pf->has_sriov))
 		snprintf(ret + used, size - used,
 			 ", %" PRIu32 " VFs asked for, %" PRIu32 " there, %" PRIu32 " possible",
