@@ -32,7 +32,7 @@ struct extraction {
 	struct unpacked *u;
 	struct archive *from, *to; /* owned */
 	uint64_t n_entries, n_bytes;
-	bool has_more; /* folders with "sys", none of which is in another one */
+	char common[PATH_MAX]; /* the longest path that all folders with "sys" begin with */
 };
 
 /* Is it @folder, or below it? */
@@ -54,10 +54,12 @@ static void note_root(struct extraction *x, const char *path)
 	if (!sys)
 		return;
 	snprintf(head, sizeof(head), "%.*s", (int)(sys - path), path);
-	if (!x->u->root[0] || is_below(x->u->root, head))
+	if (!x->u->root[0] || strlen(head) < strlen(x->u->root))
 		COPY(x->u->root, head);
-	else if (!is_below(head, x->u->root))
-		x->has_more = true;
+	if (!x->common[0])
+		COPY(x->common, head);
+	while (!is_below(head, x->common))
+		*strrchr(x->common, '/') = '\0';
 }
 
 static int extract(struct extraction *x, struct archive_entry *e)
@@ -101,8 +103,8 @@ static int extract_all(struct extraction *x, const char *file)
 		r = r < ARCHIVE_WARN ? -EINVAL : extract(x, e);
 	}
 	if (r >= 0)
-		r = x->has_more ? -EMLINK : x->u->root[0] ? 0 : -ENOENT;
-	problem = r == -ENOENT   ? "no folder in it has \"sys\""
+		r = !x->u->root[0] ? -ENOENT : streq(x->u->root, x->common) ? 0 : -EMLINK;
+	problem = r == -ENOENT   ? "no folder in it has /sys/bus, /sys/class or /sys/devices"
 		  : r == -EMLINK ? "more than one folder in it has \"sys\": unpack it, and take one"
 				 : "more than 250,000 entries or 1 GiB";
 	COPY(x->u->problem, problem);
