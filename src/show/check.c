@@ -376,6 +376,7 @@ static bool is_passing(const struct device *d)
 	switch (d->reason) {
 	case REASON_PORT_DOWN:
 		return !d->advice || is_trained(d);
+	case REASON_NO_IBDEV:
 	case REASON_NO_GID:
 		return !d->advice;
 	case REASON_NO_IPV6_GID:
