@@ -2292,7 +2292,8 @@ static void a_capture_of_k3s_holds_no_secrets(_unused_ void **state)
 		put_text(&root, "etc/systemd/system/k3s.service",
 			 "[Service]\nEnvironment=K3S_TOKEN=s3cret\nExecStart=/usr/local/bin/k3s "
 			 "server "
-			 "--token s3cret --kubelet-arg=manifest-url=https://u:s3cret@h "
+			 "--token s3cret --server https://u:s3cret@h:6443 "
+			 "--kubelet-arg=manifest-url=https://u:s3cret@h "
 			 "--kubelet-arg "
 			 "v=s3cret --kubelet-arg topology-manager-scope=pod\n");
 		put_text(&root, "etc/rancher/k3s/config.yaml", configs[i]);

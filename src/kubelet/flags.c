@@ -295,8 +295,12 @@ size_t flags_words(const char *text)
 bool flags_is_shown(const char *text, size_t labels, size_t at)
 {
 	const size_t before = labels == FLAGS_WORDS ? 0 : flags_words(text);
+	/* User and password of a URL, as --server has one. */
+	const char *url = strstr(text, "://"), *user = url ? url + 3 + strcspn(url + 3, "/@") : "";
 	size_t from = at;
 
+	if (*user == '@' && at >= (size_t)(url - text) + 3 && at <= (size_t)(user - text))
+		return false;
 	if (labels == FLAGS_VALUE)
 		return at < strcspn(text, BLANKS);
 	if (at >= before) {
