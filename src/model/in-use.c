@@ -276,42 +276,41 @@ static bool find_sock(const struct node *n, const struct netdev *nd, const struc
 	return false;
 }
 
-/* @nd: the tunnel, @remote: its other end; does a packet to that leave by the netdev of @a? */
-static bool leads_into(const struct netdev *nd, int family, const uint8_t remote[static 16],
-		       const struct address *a, char *ret, size_t size)
+/* Without an end of its own a tunnel takes the gateway: ip_tunnel_xmit() in net/ipv4/ip_tunnel.c */
+static bool takes_gateway(const struct node *n, const struct netdev *nd)
 {
+	return (streq(nd->kind, "ipip") || streq(nd->kind, "gre")) &&
+	       !ANY(end, n->tunnel_ends, n->n_tunnel_ends, end->ifindex == nd->ifindex);
+}
+
+/*
+ * Does a packet to @remote leave by the netdev of @a? @ifindex: the tunnel, if it is one. @remote:
+ * its other end, or with @is_gateway a gateway behind it.
+ */
+static bool leads_into(const struct node *n, uint32_t ifindex, bool is_gateway, int family,
+		       const uint8_t remote[static 16], const struct address *a, char *ret,
+		       size_t size)
+{
+	const struct netdev *nd;
 	char text[INET6_ADDRSTRLEN];
 
-	if (!nd || !nd->is_up || family != a->family ||
-	    !ip_is_in_prefix(remote, a->peer, a->prefix_len))
+	if (family != a->family || !ip_is_in_prefix(remote, a->peer, a->prefix_len))
+		return false;
+	nd = node_netdev(n, ifindex);
+	if (!nd || !nd->is_up || (is_gateway && !takes_gateway(n, nd)))
 		return false;
 	ip_format(family, remote, UINT32_MAX, text, sizeof(text));
 	snprintf(ret, size, "the tunnel %s leads to %s", nd->name, text);
 	return true;
 }
 
-/* Without an end of its own a tunnel takes the gateway: ip_tunnel_xmit() in net/ipv4/ip_tunnel.c */
-static bool takes_gateway(const struct node *n, const struct netdev *nd)
-{
-	return nd && (streq(nd->kind, "ipip") || streq(nd->kind, "gre")) &&
-	       !ANY(end, n->tunnel_ends, n->n_tunnel_ends, end->ifindex == nd->ifindex);
-}
-
 /* A tunnel without a link stands on the netdev by which its packets leave all the same. */
 static bool find_tunnel(const struct node *n, const struct address *a, char *ret, size_t size)
 {
-	for (size_t i = 0; i < n->n_tunnel_ends; i++)
-		if (leads_into(node_netdev(n, n->tunnel_ends[i].ifindex), n->tunnel_ends[i].family,
-			       n->tunnel_ends[i].remote, a, ret, size))
-			return true;
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct netdev *nd = node_netdev(n, n->routes[i].ifindex);
-
-		if (takes_gateway(n, nd) &&
-		    leads_into(nd, n->routes[i].family, n->routes[i].gateway, a, ret, size))
-			return true;
-	}
-	return false;
+	return ANY(end, n->tunnel_ends, n->n_tunnel_ends,
+		   leads_into(n, end->ifindex, false, end->family, end->remote, a, ret, size)) ||
+	       ANY(r, n->routes, n->n_routes,
+		   leads_into(n, r->ifindex, true, r->family, r->gateway, a, ret, size));
 }
 
 /* --- the host's use of a netdev --- */
