@@ -66,7 +66,7 @@ size_t text_index_next(const struct text_index *x, size_t n, const char *text, s
 
 	if (x->n != n || n == 0)
 		return last + 1 < n ? last + 1 : SIZE_MAX; /* SIZE_MAX + 1 is 0 */
-	h = hash(text);
+	h = last == SIZE_MAX ? hash(text) : x->places[last].hash;
 	i = last == SIZE_MAX ? x->places[h & (room_of(n - 1) - 1)].first : x->places[last].next;
 	while (i != NONE && x->places[i].hash != h)
 		i = x->places[i].next;

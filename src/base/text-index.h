@@ -22,7 +22,8 @@ void text_index_done(struct text_index *x);
 int text_index_add(struct text_index *x, const char *text); /* of element number x->n; or -ENOMEM */
 
 /*
- * The next candidate of an array of @n elements, in its order; @last is SIZE_MAX before the first.
+ * The next candidate for the same text in an array of @n elements, in its order; @last: the one
+ * before, SIZE_MAX before the first.
  * Return: SIZE_MAX after the last.
  */
 size_t text_index_next(const struct text_index *x, size_t n, const char *text, size_t last);

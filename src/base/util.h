@@ -266,7 +266,11 @@ static inline uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n)
 
 static inline uint64_t hash_text(const char *text)
 {
-	return hash_bytes(HASH_START, text, strlen(text));
+	uint64_t h = HASH_START;
+
+	for (; *text; text++)
+		h = hash_bytes(h, text, 1);
+	return h;
 }
 
 /* Copies what fits, always ends in NUL: true when nothing was cut. */
