@@ -310,7 +310,8 @@ static bool find_tunnel(const struct node *n, const struct address *a, char *ret
 	return ANY(end, n->tunnel_ends, n->n_tunnel_ends,
 		   leads_into(n, end->ifindex, false, end->family, end->remote, a, ret, size)) ||
 	       ANY(r, n->routes, n->n_routes,
-		   leads_into(n, r->ifindex, true, r->family, r->gateway, a, ret, size));
+		   !is_zero(r->gateway) &&
+			   leads_into(n, r->ifindex, true, r->family, r->gateway, a, ret, size));
 }
 
 /* --- the host's use of a netdev --- */
