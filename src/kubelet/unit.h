@@ -64,11 +64,11 @@ struct unit {
 	char problem[256];  /* the first thing that was not */
 	struct page *pages; /* owned */
 	size_t n_pages;
-	struct words exec;       /* of ExecStart=, before variables */
-	struct place exec_place; /* of it */
-	char slice[128];         /* Slice=; empty: it is not given */
-	uint16_t slice_page;     /* that gives it */
-	uint32_t *exec_at;       /* owned; where each word of it begins: see arguments_expand() */
+	struct words exec;          /* of ExecStart=, before variables */
+	struct place exec_place;    /* of it */
+	char slice[128];            /* Slice=; empty: it is not given */
+	uint16_t slice_page;        /* that gives it */
+	uint32_t *exec_at;          /* owned; where each word of it begins */
 	struct variable *variables; /* owned; of the unit, then of its files: the last one counts */
 	size_t n_variables;
 	struct env_file *env_files; /* owned */
@@ -83,8 +83,8 @@ struct unit {
 };
 
 /*
- * @is_asking: systemd is asked for what it has loaded, also where the files tell the same:
- * loaded.c. Return: 0 or -ENOMEM. Release @ret with unit_done().
+ * @is_asking: systemd is asked for what it has loaded, also where the files tell the same. Return:
+ * 0 or -ENOMEM. Release @ret with unit_done().
  */
 int unit_read(const struct fs *fs, const char *name, bool is_asking, struct unit *ret);
 void unit_done(struct unit *u);
@@ -95,26 +95,12 @@ void unit_done(struct unit *u);
  */
 int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum page_kind kind);
 
-/* Takes NAME=VALUE in one word; the last of a name counts. 0 or -ENOMEM. */
-int unit_assign(struct unit *u, const char *word, const struct place *place);
-
-/*
- * Takes room for another variable or argument. Return: false when all are more than a command may
- * have, which is noted as the problem.
- */
-bool unit_has_room(struct unit *u, const char *word);
-
 /* The value that counts, or NULL. */
 struct variable *unit_variable(const struct unit *u, const char *name);
 
 uint32_t unit_line(const struct unit *u, uint16_t page, uint32_t at); /* from 1; 0: not known */
 
 #define unit_problem(u, ...) ((u)->is_clear = false, problem_note((u)->problem, __VA_ARGS__))
-
-/* In arguments.c: the words of the command line. */
-
-/* Fills program, arguments and exec_at of what was read of a unit. 0 or -ENOMEM. */
-int arguments_expand(struct unit *u);
 
 /* Adds the arguments that a page of flags, or of a process, has in it. 0 or -ENOMEM. */
 int arguments_add_page(struct unit *u, uint16_t page);
@@ -132,15 +118,6 @@ int arguments_add_page(struct unit *u, uint16_t page);
  */
 int arguments_find_literal(const struct unit *u, size_t i, size_t value, uint32_t *ret_from,
 			   uint32_t *ret_to);
-
-/* In loaded.c: what systemd itself has of the unit. */
-
-/*
- * Asks the manager helper, which has to be started for it. It is needed where a file of the unit
- * was changed after the last daemon-reload; and where a variable is set nowhere, unit_read() asks
- * again. Leaves the unit as it is when systemd does not answer. Return: 0 or -ENOMEM.
- */
-int loaded_read(struct unit *u, const struct fs *fs, bool is_asking);
 
 /* In redact.c: copies for a recorder. */
 
