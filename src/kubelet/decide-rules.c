@@ -62,7 +62,7 @@ static bool is_unknown(const struct kubelet_question *q)
 	return q->setting != KUBELET_RESERVED_CPUS && (q->v->rank == 0 || q->v->rank > q->want);
 }
 
-/* A drop-in with which the kubelet ends: find-values.c notes it as both. */
+/* A drop-in with which the kubelet ends: find.c notes it as both. */
 static bool is_fatal(const struct kubelet_question *q)
 {
 	return *q->k->unknown && streq(q->k->seen.problem, q->k->unknown);

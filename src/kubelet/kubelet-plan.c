@@ -71,7 +71,7 @@ static int hint_alignment(const struct config *c, const struct node *n, struct p
 			     "CPUManagerPolicy=static with the topology policy none");
 }
 
-/* Hints that no kubelet is in kubelet_units and the usual files of kubelet/find-values.c. */
+/* Hints that no kubelet is in kubelet_units and the usual files of kubelet/find.c. */
 static int hint_not_found(const struct config *c, const struct node *n, struct plan *p)
 {
 	if ((!config_has_kubelet_policy(c) && c->kubelet.gate != GATE_STRICT) || n->is_copy ||
