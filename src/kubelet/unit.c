@@ -90,19 +90,10 @@ int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum pa
 uint32_t unit_line(const struct unit *u, uint16_t page, uint32_t at)
 {
 	const struct page *p = page < u->n_pages ? &u->pages[page] : NULL;
-	size_t n_before = 0, end = p ? p->n_newlines : 0;
 
 	if (!p || p->kind == PAGE_PROCESS)
 		return 0;
-	while (n_before < end) {
-		const size_t middle = n_before + (end - n_before) / 2;
-
-		if (p->newlines[middle] < at)
-			n_before = middle + 1;
-		else
-			end = middle;
-	}
-	return (uint32_t)n_before + 1;
+	return (uint32_t)lower_bound_u32(p->newlines, p->n_newlines, sizeof(*p->newlines), at) + 1;
 }
 
 struct variable *unit_variable(const struct unit *u, const char *name)
