@@ -19,8 +19,8 @@
 #include <sys/wait.h>
 
 #include "../src/kubelet/decide-rules.h"
+#include "../src/kubelet/edit.h"
 #include "../src/kubelet/find.h"
-#include "../src/kubelet/yaml-edit.h"
 #include "../src/kubelet/yaml.h"
 #include "../src/model/paths.h"
 #include "kubelet-root.h"

@@ -4,6 +4,10 @@
  *
  * The only writer of kubelet files. The plan chooses an edit; its caller looks afterwards whether
  * the edit had the effect that was meant, and can undo it.
+ *
+ * A top-level scalar of a KubeletConfiguration changes, in YAML or JSON, without another byte being
+ * touched. The new text is parsed again and compared with the old one, event by event (and JSON
+ * value by value): a text that would not read as meant is -EUCLEAN, never a result.
  */
 #pragma once
 
@@ -82,3 +86,31 @@ bool kubelet_is_refusal(int r);
 /* Waits for other edits. Return: a descriptor that holds the lock until it is closed; or -errno,
  * logged with the path. */
 int kubelet_lock(const struct fs *fs);
+
+#define EDIT_MAX_VALUE 64
+
+/**
+ * edit_set() - the text with one value changed, everything else byte-identical
+ * @text, @size: the file
+ * @key:      a top-level key
+ * @value:    shorter than EDIT_MAX_VALUE, without control characters, else -EOPNOTSUPP; other than
+ *            letters, digits, "-" and "," it is put in double quotes
+ * @ret:      the new text, owned by the caller
+ * @ret_size: its size
+ *
+ * A key that is there keeps its place, quotes and comment: the last one, when there are several. A
+ * block scalar ("|", ">") becomes one word on the line of its key. A missing key goes below the
+ * line of "kind", as that line is indented and ended; in JSON behind the member "kind".
+ *
+ * Return: 1 when the text differs, 0 when the value was there already (*ret is a copy), or an error
+ * of yaml.h.
+ */
+int edit_set(const char *text, size_t size, const char *key, const char *value, char **ret,
+	     size_t *ret_size);
+
+/* Removes a key that is alone on its line, else -EOPNOTSUPP. Return: as edit_set(). */
+int edit_unset(const char *text, size_t size, const char *key, char **ret, size_t *ret_size);
+
+/* A copy of any text with @put in the place of some bytes. Return: 1 or -ENOMEM. */
+int edit_replace(const char *text, size_t size, size_t from, size_t to, const char *put, char **ret,
+		 size_t *ret_size);

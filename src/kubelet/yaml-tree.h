@@ -2,7 +2,7 @@
 /*
  * YAML tree: the first document of a text as libyaml reads it, each node with the bytes it was made
  * of. The half of yaml.h that touches libyaml: os/yaml-json.c alone includes <yaml.h> besides, and
- * nobody but yaml.c, yaml-edit.c and servers.c looks at nodes.
+ * nobody but yaml.c, edit.c and servers.c looks at nodes.
  *
  * libyaml's marks count characters and leave a byte order mark out; here they are byte offsets.
  */

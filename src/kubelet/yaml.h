@@ -2,7 +2,7 @@
 /*
  * Yaml: reads the scalars of a KubeletConfiguration (kubelet.config.k8s.io/v1beta1), or of the
  * configuration of RKE2 and k3s, and where they stand: by libyaml, and JSON by jansson, which is
- * stricter. Editing is in yaml-edit.h.
+ * stricter. Editing is in edit.h.
  *
  * Is not a general YAML library. It reads what the kubelet reads: the first document only, the last
  * of equal keys, what aliases and merge keys bring in; what begins with "{" is JSON. A text whose
@@ -17,7 +17,7 @@
  *               levels or keys; for editing alone: an alias anywhere; at the top level a "? key", a
  *               key with a tag or anchor, a merge key, or flow style; directives; a value of
  *               several parts where a word is meant
- *   -EUCLEAN    the edited text would not read as meant (yaml-edit.h only)
+ *   -EUCLEAN    the edited text would not read as meant (edit.h only)
  *   -ENOMEM
  */
 #pragma once

@@ -12,8 +12,8 @@
 #include <jansson.h>
 #include <signal.h>
 
+#include "../../src/kubelet/edit.h"
 #include "../../src/kubelet/sources.h"
-#include "../../src/kubelet/yaml-edit.h"
 #include "../../src/kubelet/yaml.h"
 #include "../../src/model/kubelet.h"
 #include "fuzz.h"
