@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../src/kubelet/decide-rules.h"
+#include "../src/kubelet/look.h"
 
 #define FILE_PATH  "/var/lib/kubelet/config.yaml"
 #define EXTRA_PATH "/etc/default/kubelet"

@@ -18,9 +18,9 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
-#include "../src/kubelet/decide-rules.h"
 #include "../src/kubelet/edit.h"
 #include "../src/kubelet/find.h"
+#include "../src/kubelet/look.h"
 #include "../src/kubelet/yaml.h"
 #include "../src/model/paths.h"
 #include "kubelet-root.h"

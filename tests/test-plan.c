@@ -11,7 +11,7 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 
-#include "../src/kubelet/decide-rules.h"
+#include "../src/kubelet/look.h"
 #include "../src/model/module-facts.h"
 #include "../src/model/paths.h"
 #include "../src/model/plugin-facts.h"

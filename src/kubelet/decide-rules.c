@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "decide-rules.h"
+/*
+ * Decide: what is to be done about each setting of the kubelet that is asked for, by one table:
+ * kubelet_decide() of look.h.
+ */
+#include "look.h"
 
 #include "cpus.h"
 #include "start-rules.h"

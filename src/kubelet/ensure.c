@@ -4,7 +4,6 @@
 #include "../base/log.h"
 #include "../model/paths.h"
 #include "../os/target.h"
-#include "decide-rules.h"
 #include "edit.h"
 #include "find.h"
 #include "ledger-files.h"

@@ -2,7 +2,6 @@
 #include "look.h"
 
 #include "cpus.h"
-#include "decide-rules.h"
 
 #define MAX_LABEL_BYTES ((size_t)1024 * 1024)
 #define LABEL_CHARS     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
