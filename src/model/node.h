@@ -488,7 +488,7 @@ struct node {
 
 	struct kubelet kubelet; /* what kubelet/ found */
 	struct kubelet_decision kubelet_decision;
-	bool is_generated_stale; /* the drop-ins of the kubelet's units: kubelet/generated-observe.c
+	bool is_generated_stale; /* the drop-ins of the kubelet's units: kubelet/look.c
 				  */
 	char *plugin_file;       /* owned; content of the device plugin's file, NULL: absent */
 	bool is_plugin_foreign;  /* there is something that this service did not write */
