@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inspect: the verbs check, explain and manifest, each by one look that changes nothing.
+ * Inspect: the verbs check, explain, manifest, plan and nccl-env, each by one look that changes
+ * nothing.
  */
-
 #include "../base/log.h"
 #include "../config/config-errors.h"
 #include "../config/load.h"
 #include "../guard/users-observe.h"
 #include "../health/limits-observe.h"
+#include "../model/qos.h"
+#include "../nccl/nccl-env.h"
 #include "../os/kmsg.h"
 #include "../os/yaml-json.h"
 #include "../pass/loop.h"
@@ -18,8 +20,12 @@
 #include "../show/explain.h"
 #include "../show/pod.h"
 #include "../step/observers.h"
+#include "preset.h"
 #include "session.h"
+#include "set.h"
 #include "status.h"
+
+#define EXIT_CODE_CHANGES 2 /* of "plan" */
 
 struct check_request {
 	const char *file; /* NULL: the folders */
@@ -356,4 +362,78 @@ int command_check(const struct command *cmd)
 	if (impossible)
 		log_error("%s", impossible);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* The session has the configuration that it would have with this preset. */
+static int try_preset(const struct command *cmd, struct session *ret)
+{
+	struct set_request req = { .is_trial = true, .with_preset = true, .preset = cmd->preset };
+	struct preset_choice choice = {};
+	struct set_result res = {};
+	int r;
+
+	if (cmd->config) {
+		log_error("--preset and --config: take one of them");
+		return -EINVAL;
+	}
+	r = session_open_os(cmd, ret);
+	if (r >= 0 && streq(cmd->preset, "auto"))
+		r = preset_choose(&ret->os, &choice, &req.preset);
+	if (r >= 0)
+		r = set_change(&ret->os.fs, &req, &res);
+	if (r >= 0)
+		ret->config = res.config;
+	return r;
+}
+
+int command_plan(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	_cleanup_(inspection_done) struct inspection in = {};
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	r = cmd->preset ? try_preset(cmd, &s) : session_open(cmd, &s);
+	if (r < 0 || s.config.is_invalid)
+		return EXIT_FAILURE;
+
+	if (loop_plan(&s.os, &s.config, &in) < 0)
+		return EXIT_FAILURE;
+	if (!cmd->config && !cmd->preset &&
+	    loop_add_config_changed(&s.config, &in.memory, &in.plan) < 0)
+		return EXIT_FAILURE;
+	r = cmd->is_json ? output_actions_json(&in.plan, &text)
+			 : output_actions_text(&in.plan, &text);
+	if (r < 0 || session_show(text, cmd->is_json) != EXIT_SUCCESS)
+		return EXIT_FAILURE;
+	status_tell_denied(&s.denied);
+	return in.plan.n_actions > 0 ? EXIT_CODE_CHANGES : EXIT_SUCCESS;
+}
+
+static int run_nccl_env(const struct command *cmd)
+{
+	struct nccl_request req = {
+		cmd->is_export, cmd->is_exact, cmd->is_json, cmd->exec, -1, -1
+	};
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	_cleanup_(inspection_done) struct inspection in = {};
+	int r;
+
+	if (cmd->is_export + cmd->is_conf + cmd->is_json + (cmd->exec != NULL) > 1 ||
+	    (cmd->exec && !cmd->exec[0])) {
+		log_error("use one of --export, --conf, --json and --exec COMMAND");
+		return -EINVAL;
+	}
+	r = session_open(cmd, &s);
+	if (r < 0)
+		return r;
+	req.traffic_class = qos_traffic_class(&s.config);
+	req.service_level = qos_priority(&s.config);
+	r = loop_plan(&s.os, &s.config, &in);
+	return r < 0 ? r : nccl_env(&s.config, &in.node, &in.plan, &req);
+}
+
+int command_nccl_env(const struct command *cmd)
+{
+	return nccl_env_exit_code(run_nccl_env(cmd), cmd->is_export);
 }
