@@ -2,7 +2,8 @@
 /*
  * Kubelet main: the program that reads and edits the files of the kubelet. Units start it before
  * each kubelet, so it links no more than its verbs need and starts in a millisecond; for people
- * "rdma-provision" runs it (kubelet-verb.c). How it ends is how the verb of rdma-provision(8) does.
+ * "rdma-provision" runs it (session_become_kubelet()). How it ends is how the verb of
+ * rdma-provision(8) does.
  */
 #include "../base/log.h"
 #include "../config/load.h"
