@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../src/command/preset-plan.h"
+#include "../src/command/preset.h"
 
 static void the_type_of_the_instance_tells_where_mlx5_nics_are(_unused_ void **state)
 {

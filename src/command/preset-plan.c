@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preset-plan.h"
+/*
+ * Preset plan: which preset is for this node: plan_preset() of preset.h.
+ */
+#include "preset.h"
 
 static bool choose_by_label(const struct node *n, struct preset_choice *c)
 {

@@ -5,13 +5,24 @@
  *
  * Only such a link is ever replaced or removed. The target is absolute, and below --root it is of
  * that tree.
+ *
+ * Which one is for this node, as "set --preset=auto" asks, plan_preset() tells. Pure.
+ *
+ * It knows the node label of VKE, which --node-labels of the kubelet or LabelFile= tells, and eRDMA
+ * functions, which only ACK serves. Other NICs are in more than one of the systems, which the type
+ * of the instance tells: ecs.scc* are those of Super Computing Clusters of Alibaba Cloud; ecs.hpc*
+ * and ecs.ebmhpc* are the HPC types of Volcengine, whose documentation of the plugin recommends
+ * "shared", but for ecs.hpcg1ve.21xlarge, and ecs.hpcpni2.28xlarge in some regions, which need
+ * "exclusive". Otherwise the caller has to name the preset.
  */
 #pragma once
 
-#include "../os/os.h"
-#include "preset-plan.h"
+#include "../model/node.h"
 
 #include <limits.h>
+
+struct fs;
+struct os;
 
 struct preset {
 	bool is_new;                          /* the link is not as it will be */
@@ -33,6 +44,15 @@ int preset_find(const struct fs *fs, const char *name, bool is_trial, struct pre
 
 /* Makes or removes a link that is new; @is_back: as it was when it was found. 0, 1 or -errno. */
 int preset_put(const struct fs *fs, const struct preset *p, bool is_back);
+
+struct preset_choice {
+	char name[32];   /* "vke-shared"; empty: it cannot be told */
+	char why[192];   /* what of the node says so, or what is missing */
+	bool wants_type; /* the instance's type would tell */
+};
+
+/* @type: of the instance; empty: not known */
+void plan_preset(const struct node *n, const char *type, struct preset_choice *ret);
 
 /* Chooses the preset of --preset=auto for this node; @ret_name is in @ret. Return: 0 or -errno,
  * which is logged. */
