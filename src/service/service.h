@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include "../model/reason.h"
+
 struct config;
 struct pass;
 struct pass_result;
@@ -26,3 +28,17 @@ int service_run(const char *file);
  */
 int service_apply(int (*run_pass)(void *userdata, const struct pass *pass, struct pass_result *ret),
 		  void *userdata, const struct config *c, const char *file);
+
+/**
+ * degrade() - the state of a node whose pass cannot tell it
+ *
+ * Passes fail, or the time is over while one goes on. The service does this itself, for it may be
+ * that no worker can be started.
+ *
+ * The last state becomes that of a degraded node with @reason, and what it remembers is kept.
+ * Logs each reason of the new state: while a node is starting, its reasons are not logged.
+ * Observes nothing, takes no lock, waits for nobody: a state that the pass writes between its
+ * reading and its writing is lost until the next pass, which looks at everything again. Return: 0
+ * or -errno.
+ */
+int degrade(const struct config *c, enum reason reason, const char *detail);
