@@ -12,7 +12,7 @@
 #include "../src/show/actions.h"
 #include "../src/show/check.h"
 #include "../src/show/explain.h"
-#include "../src/show/group.h"
+#include "../src/show/sheet.h"
 #include "../src/show/state.h"
 #include "../src/show/tree.h"
 #include "action.h"

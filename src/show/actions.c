@@ -2,7 +2,6 @@
 #include "actions.h"
 
 #include "../base/document.h"
-#include "group.h"
 #include "sheet.h"
 #include "state.h"
 

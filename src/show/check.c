@@ -5,7 +5,6 @@
 #include "../guard/vf-precheck-rules.h"
 #include "../plugin/lint-rules.h"
 #include "../plugin/plugin-output.h"
-#include "group.h"
 #include "sheet.h"
 #include "state.h"
 

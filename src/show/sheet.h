@@ -58,3 +58,21 @@ void sheet_fill_rows(struct sheet *s, const json_t *document, const struct sheet
 /* The text, which the caller owns. Return: 0 or -ENOMEM. */
 int sheet_close(struct sheet *s, char **ret);
 void sheet_done(struct sheet *s);
+
+/*
+ * Neighbours of one reason in a list: a new list, which the caller owns; NULL: no memory. No list
+ * at all gives an empty one.
+ *
+ * Items are objects with "target", "code", "detail" and "advice", a plan's also with "change" and
+ * "class". Neighbours that differ in target and detail alone, and have a code, become one item,
+ * whose target is "0000:41:00.0, 0000:42:00.0". Where their details differ, its detail is empty,
+ * and "details" is the list of them: {"target": "0000:41:00.0", "detail": ...}.
+ */
+json_t *output_group(const json_t *reasons);
+
+/*
+ * Prints groups: a head by @template, and below it "  MEANING: DETAIL", details, and "  → ADVICE".
+ * Items without a code have a head alone.
+ */
+void output_group_print(struct sheet *s, const json_t *groups, const char *template);
+void output_group_body(struct sheet *s, const json_t *group); /* all but the head */

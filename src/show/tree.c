@@ -7,7 +7,6 @@
 #include "../model/reason.h"
 #include "../plugin/plugin-output.h"
 #include "../qos/qos-output.h"
-#include "group.h"
 #include "sheet.h"
 
 #define LABEL_WIDTH 15
