@@ -18,7 +18,6 @@
 #include "../show/actions.h"
 #include "../show/check.h"
 #include "../show/explain.h"
-#include "../show/pod.h"
 #include "../step/observers.h"
 #include "preset.h"
 #include "session.h"

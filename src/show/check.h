@@ -68,3 +68,8 @@ struct forecast {
 
 int forecast_make(const struct config *c, const struct plan *p, struct forecast *ret);
 void forecast_done(struct forecast *f);
+
+/* In pod.c: a pod that asks for these devices, for "check --pod". -ENODATA: there will be no device
+ * to ask for. */
+int output_pod(const struct config *c, const struct node *n, const struct plan *p,
+	       const struct forecast *f, char **ret);
