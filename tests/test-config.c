@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "../src/config/config-files.h"
 #include "../src/config/config-read.h"
 #include "../src/config/load.h"
 #include "../src/config/parse.h"

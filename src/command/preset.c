@@ -4,7 +4,6 @@
 #include "../base/document.h"
 #include "../base/log.h"
 #include "../config/config-errors.h"
-#include "../config/config-files.h"
 #include "../config/load.h"
 #include "../metadata/metadata-ask.h"
 #include "../model/paths.h"

@@ -2,7 +2,7 @@
 #include "set.h"
 
 #include "../base/log.h"
-#include "../config/config-read.h"
+#include "../config/load.h"
 #include "../config/pairs.h"
 #include "../config/reader.h"
 #include "../model/kubelet.h"

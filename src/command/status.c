@@ -2,7 +2,6 @@
 #include "status.h"
 
 #include "../base/log.h"
-#include "../config/config-read.h"
 #include "../config/load.h"
 #include "../model/paths.h"
 #include "../os/manager.h"

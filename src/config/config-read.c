@@ -2,7 +2,6 @@
 #include "config-read.h"
 
 #include "../model/ip.h"
-#include "config-files.h"
 #include "reader.h"
 #include "settings.h"
 
@@ -38,6 +37,16 @@ struct merge {
 	const char *section; /* as in the table; NULL: an unknown one */
 	size_t layer;
 };
+
+void config_files_done(struct config_files *f)
+{
+	for (size_t i = 0; i < f->n_items; i++) {
+		free(f->items[i].path);
+		free(f->items[i].data);
+	}
+	free(f->items);
+	*f = (struct config_files){};
+}
 
 static void merge_done(struct merge *m)
 {
@@ -668,17 +677,6 @@ int config_merge(const struct config_files *files, struct config *ret, struct co
 	return APPEND(m.layers, m.n_layers) ? merge_files(&m, files, ret) : -ENOMEM;
 }
 
-int config_load(const struct fs *fs, const char *only_file, struct config *ret,
-		struct config_errors *errors)
-{
-	_cleanup_(config_files_done) struct config_files files = {};
-	int r;
-
-	r = only_file ? config_files_load_one(fs, only_file, &files, errors)
-		      : config_files_load(fs, NULL, 0, &files, errors);
-	return r == -E2BIG ? -EINVAL : r < 0 ? r : config_merge(&files, ret, errors);
-}
-
 int config_parse_text(const char *file, const char *text, size_t size, struct config *ret,
 		      struct config_errors *errors)
 {
@@ -689,24 +687,6 @@ int config_parse_text(const char *file, const char *text, size_t size, struct co
 	if (!path)
 		return -ENOMEM;
 	return config_merge(&(struct config_files){ &item, 1 }, ret, errors);
-}
-
-int config_load_default(struct config *ret)
-{
-	_cleanup_(config_errors_done) struct config_errors errors = {};
-
-	return config_parse_text("", "", 0, ret, &errors);
-}
-
-int config_load_last_good(const struct fs *fs, struct config *ret)
-{
-	_cleanup_(config_errors_done) struct config_errors errors = {};
-	_cleanup_(freep) char *text = NULL;
-	size_t size;
-	int r;
-
-	r = fs_read_all(fs, LAST_GOOD_PATH, FILE_MAX_BYTES, false, &text, &size);
-	return r < 0 ? r : config_parse_text("/" LAST_GOOD_PATH, text, size, ret, &errors);
 }
 
 /* The keys of the section that begins at setting @first and differ from the defaults. */

@@ -2,12 +2,11 @@
 /*
  * Config read: the ini files to struct config, and struct config to the text it came from.
  *
- * Reads files by os/fs.h, writes nothing, logs nothing. Which verb goes on with the last good
- * configuration, and how loud a problem is, is its caller's business.
+ * Text in, text out: it opens nothing and logs nothing. load.h has the files.
  *
  * Merging, key by key:
  *
- * - Later files override earlier ones (config-files.h). "Key=" alone takes back what earlier files
+ * - Later files override earlier ones (load.h). "Key=" alone takes back what earlier files
  * said: of a [Device NAME] then [Device] holds, else the default.
  * - A list (Match=) may have several lines in a file, and each adds to it; "Key=" clears what
  * is before it, and the first of a later file replaces what earlier files said.
@@ -39,24 +38,20 @@
 #pragma once
 
 #include "../model/config.h"
-#include "../model/paths.h"
-#include "../os/fs.h"
 #include "config-errors.h"
-#include "config-files.h"
 
-/**
- * config_load() - read, check and merge the configuration
- * @only_file: the one file to read instead of all others, below the root of @fs, with or without
- * "/"; NULL: the files of config-files.h
- * @ret:       release with config_done(); .hash, .has_unknown and .problem (the first unknown key)
- * are filled in. No file at all gives the defaults
- * @errors:    all that is wrong, also with 0; release with config_errors_done()
- *
- * Return: 0, also with unknown keys; -EINVAL when something is malformed or cannot be read;
- * -ENOMEM.
- */
-int config_load(const struct fs *fs, const char *only_file, struct config *ret,
-		struct config_errors *errors);
+struct config_file {
+	char *path; /* owned; "/etc/..." */
+	char *data; /* owned; what is in it, NUL appended */
+	size_t size;
+};
+
+struct config_files {
+	struct config_file *items; /* owned; later ones override */
+	size_t n_items;
+};
+
+void config_files_done(struct config_files *f);
 
 /*
  * The setting for a key of a vendor's page: "Mode= in [Driver]" for "preferDriver"; or NULL.
@@ -64,24 +59,20 @@ int config_load(const struct fs *fs, const char *only_file, struct config *ret,
  */
 const char *config_meant_by(const char *section, const char *word);
 
-/* config_load() of files that were read before. */
+/**
+ * config_merge() - check and merge files
+ * @ret:    release with config_done(); .hash, .has_unknown and .problem (the first unknown key) are
+ * filled in. No file at all gives the defaults
+ * @errors: all that is wrong, also with 0; release with config_errors_done()
+ *
+ * Return: 0, also with unknown keys; -EINVAL when something is malformed; -ENOMEM.
+ */
 int config_merge(const struct config_files *files, struct config *ret,
 		 struct config_errors *errors);
 
-/* config_load() of a text in memory; @file: a name for messages. */
+/* config_merge() of one text; @file: a name for messages. */
 int config_parse_text(const char *file, const char *text, size_t size, struct config *ret,
 		      struct config_errors *errors);
-
-int config_load_default(
-	struct config *ret); /* as without any file: changes nothing; 0 or -ENOMEM */
-
-/**
- * config_load_last_good() - what was valid before
- *
- * Return: 0; -ENOENT when there is none; -EINVAL when it is malformed; what else fs_read_all()
- * says.
- */
-int config_load_last_good(const struct fs *fs, struct config *ret);
 
 /**
  * config_text() - the merged configuration in its canonical form

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "../../src/base/log.h"
-#include "../../src/config/config-read.h"
+#include "../../src/config/load.h"
 #include "../../src/guard/places-observe.h"
 #include "../../src/guard/process-observe.h"
 #include "../../src/health/limits-observe.h"
