@@ -71,6 +71,21 @@ static inline json_t *document_name(const char *s)
 	return json_string(escaped);
 }
 
+/* A list of what @item makes of each element @it of an array for which @condition holds. NULL:
+ * there is no memory. */
+#define document_list(it, array, n, condition, item)                                               \
+	({                                                                                         \
+		json_t *_list = json_array();                                                      \
+		for (size_t _i = 0; _i < (n) && _list; _i++) {                                     \
+			__typeof__(&*(array)) it = &(array)[_i];                                   \
+			if ((condition) && json_array_append_new(_list, (item)) < 0) {             \
+				json_decref(_list);                                                \
+				_list = NULL;                                                      \
+			}                                                                          \
+		}                                                                                  \
+		_list;                                                                             \
+	})
+
 static inline int document_add_number(json_t *object, const char *key, int64_t number)
 {
 	return json_object_set_new(object, key, json_integer(number)) < 0 ? -ENOMEM : 0;

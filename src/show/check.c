@@ -133,15 +133,9 @@ static json_t *make_excluded(const struct plan *p)
 
 static json_t *make_exposed(const struct plan *p)
 {
-	json_auto_t *list = json_array();
-
-	for (size_t i = 0; i < p->lint.n_exposed; i++)
-		if (json_array_append_new(
-			    list,
-			    json_pack("{s:o, s:o}", "pci", document_text(p->lint.exposed[i].pci),
-				      "resource", document_text(p->lint.exposed[i].resource))) < 0)
-			return NULL;
-	return TAKE(list);
+	return document_list(e, p->lint.exposed, p->lint.n_exposed, true,
+			     json_pack("{s:o, s:o}", "pci", document_text(e->pci), "resource",
+				       document_text(e->resource)));
 }
 
 json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
@@ -171,29 +165,19 @@ static json_t *make_pool(const struct config *c, const struct forecast_pool *poo
 static json_t *make_pools(const struct config *c, const struct plan *p)
 {
 	_cleanup_(forecast_done) struct forecast f = {};
-	json_auto_t *list = json_array();
 
 	if (forecast_make(c, p, &f) < 0)
 		return NULL;
-	for (size_t i = 0; i < f.n_pools; i++)
-		if (json_array_append_new(list, make_pool(c, &f.pools[i])) < 0)
-			return NULL;
-	return TAKE(list);
+	return document_list(pool, f.pools, f.n_pools, true, make_pool(c, pool));
 }
 
 int output_check(const char *const *problems, size_t n_problems, const struct config *c,
 		 const struct plan *p, char **ret)
 {
-	json_auto_t *document = NULL;
-	json_t *list = json_array();
+	json_auto_t *document =
+		json_pack("{s:b, s:o}", "valid", n_problems == 0, "problems",
+			  document_list(text, problems, n_problems, true, document_text(*text)));
 
-	for (size_t i = 0; i < n_problems; i++)
-		if (json_array_append_new(list, document_text(problems[i])) < 0) {
-			json_decref(list);
-			return -ENOMEM;
-		}
-
-	document = json_pack("{s:b, s:o}", "valid", n_problems == 0, "problems", list);
 	if (document && p && c->plugin.type != PLUGIN_NONE &&
 	    (json_object_set_new(document, "plugin", output_check_make_plugin(c, p)) < 0 ||
 	     json_object_set_new(json_object_get(document, "plugin"), "resources",

@@ -84,20 +84,12 @@ static struct obstacle find_obstacle(const struct config *c, const struct node *
 
 static json_t *make_processes(const struct node *n)
 {
-	json_auto_t *list = json_array();
-
-	for (size_t i = 0; i < n->n_plugin_processes; i++) {
-		const struct plugin_process *q = &n->plugin_processes[i];
-
-		if (json_array_append_new(
-			    list, json_pack("{s:I, s:o, s:o, s:o}", "pid", (json_int_t)q->pid,
-					    "command", document_text(q->command), "container",
-					    document_text(q->container), "since_change",
-					    q->is_dated ? json_integer(q->since_change_sec)
-							: json_null())) < 0)
-			return NULL;
-	}
-	return TAKE(list);
+	return document_list(
+		q, n->plugin_processes, n->n_plugin_processes, true,
+		json_pack("{s:I, s:o, s:o, s:o}", "pid", (json_int_t)q->pid, "command",
+			  document_text(q->command), "container", document_text(q->container),
+			  "since_change",
+			  q->is_dated ? json_integer(q->since_change_sec) : json_null()));
 }
 
 /* The number of devices in each pool; devices of one pool stand together. */

@@ -102,17 +102,9 @@ static void gather(struct facts *f)
 
 static json_t *make_sections(const struct config *c)
 {
-	json_auto_t *list = json_array();
-
-	for (size_t i = 0; i < c->n_devices; i++) {
-		const char *match = c->devices[i].match;
-
-		if (json_array_append_new(
-			    list, json_pack("{s:o, s:o}", "name", document_text(c->devices[i].name),
-					    "match", document_text(match ? match : ""))) < 0)
-			return NULL;
-	}
-	return TAKE(list);
+	return document_list(d, c->devices, c->n_devices, true,
+			     json_pack("{s:o, s:o}", "name", document_text(d->name), "match",
+				       document_text(d->match ? d->match : "")));
 }
 
 /* The numbers of a VF are those of its PF. */
@@ -206,12 +198,10 @@ static json_t *make_parameter(const struct facts *f, const struct parameter *q)
 
 static json_t *make_parameters(const struct facts *f)
 {
-	json_auto_t *list = json_array();
+	static const struct module none;
+	const struct module *m = f->module ? f->module : &none;
 
-	for (size_t i = 0; f->module && i < f->module->n_parameters; i++)
-		if (json_array_append_new(list, make_parameter(f, &f->module->parameters[i])) < 0)
-			return NULL;
-	return TAKE(list);
+	return document_list(q, m->parameters, m->n_parameters, true, make_parameter(f, q));
 }
 
 static json_int_t number(uint32_t value)
@@ -292,22 +282,12 @@ static bool is_about(const struct facts *f, const char *target)
 
 static json_t *make_users(const struct facts *f)
 {
-	json_auto_t *list = json_array();
-
-	for (size_t i = 0; i < f->node->n_users; i++) {
-		const struct user *u = &f->node->users[i];
-
-		if (is_about(f, u->target) &&
-		    json_array_append_new(list,
-					  json_pack("{s:o, s:s, s:I, s:o, s:o, s:o}", "target",
-						    document_text(u->target), "use",
-						    use_name(u->use), "pid", (json_int_t)u->pid,
-						    "command", document_text(u->command),
-						    "container", document_text(u->container),
-						    "detail", document_text(u->detail))) < 0)
-			return NULL;
-	}
-	return TAKE(list);
+	return document_list(u, f->node->users, f->node->n_users, is_about(f, u->target),
+			     json_pack("{s:o, s:s, s:I, s:o, s:o, s:o}", "target",
+				       document_text(u->target), "use", use_name(u->use), "pid",
+				       (json_int_t)u->pid, "command", document_text(u->command),
+				       "container", document_text(u->container), "detail",
+				       document_text(u->detail)));
 }
 
 static json_t *make_pcie(const struct pci *pci)
@@ -324,18 +304,10 @@ static json_t *make_pcie(const struct pci *pci)
 /* Hints about the function, and those about all devices. */
 static json_t *make_hints(const struct facts *f, const struct diagnostic *hints, size_t n)
 {
-	json_auto_t *list = json_array();
-
-	for (size_t i = 0; i < n; i++) {
-		const struct diagnostic *h = &hints[i];
-
-		if (!is_about(f, h->target) && (!f->device || h->reason != REASON_MEMLOCK_LIMITED))
-			continue;
-		if (json_array_append_new(list,
-					  output_reason(h->reason, h->target, h->detail, NULL)) < 0)
-			return NULL;
-	}
-	return TAKE(list);
+	return document_list(h, hints, n,
+			     is_about(f, h->target) ||
+				     (f->device && h->reason == REASON_MEMLOCK_LIMITED),
+			     output_reason(h->reason, h->target, h->detail, NULL));
 }
 
 static json_t *make_actions(const struct facts *f)
@@ -416,12 +388,7 @@ static json_t *make_node_nic(const struct facts *f)
 /* The last warnings and errors that drivers logged. */
 static json_t *make_kernel_lines(const struct node *n)
 {
-	json_auto_t *list = json_array();
-
-	for (size_t i = 0; i < n->n_log_lines; i++)
-		if (json_array_append_new(list, document_text(n->log_lines[i].text)) < 0)
-			return NULL;
-	return TAKE(list);
+	return document_list(l, n->log_lines, n->n_log_lines, true, document_text(l->text));
 }
 
 /* NULL: there is no memory. */

@@ -276,17 +276,12 @@ static json_t *make_devices(const void *item)
 static json_t *make_left_out(const void *item)
 {
 	const struct state_document *s = item;
-	json_auto_t *list = json_array();
 
-	for (size_t i = 0; i < s->plan->n_devices && plugin_has_file(s->config->plugin.type); i++) {
-		const struct device *d = &s->plan->devices[i];
-
-		if (d->is_handed_out && d->is_usable && !d->is_excluded &&
-		    !output_plugin_has(s->config, s->node, s->plan, d) &&
-		    json_array_append_new(list, document_text(d->pci->address)) < 0)
-			return NULL;
-	}
-	return TAKE(list);
+	return document_list(d, s->plan->devices,
+			     plugin_has_file(s->config->plugin.type) ? s->plan->n_devices : 0,
+			     d->is_handed_out && d->is_usable && !d->is_excluded &&
+				     !output_plugin_has(s->config, s->node, s->plan, d),
+			     document_text(d->pci->address));
 }
 
 /* How many devices each pool has in the file, in the order of their names. */
@@ -436,16 +431,11 @@ struct near_gpu {
 static json_t *make_near(const void *item)
 {
 	const struct near_gpu *g = item;
-	json_auto_t *list = json_array();
 
-	for (size_t i = 0; i < g->plan->n_devices && g->nearness != NEARNESS_NONE; i++) {
-		const struct device *d = &g->plan->devices[i];
-
-		if (!d->is_vf && pci_nearness(g->pci, d->pci) == g->nearness &&
-		    json_array_append_new(list, document_text(d->pci->address)) < 0)
-			return NULL;
-	}
-	return TAKE(list);
+	return document_list(d, g->plan->devices,
+			     g->nearness != NEARNESS_NONE ? g->plan->n_devices : 0,
+			     !d->is_vf && pci_nearness(g->pci, d->pci) == g->nearness,
+			     document_text(d->pci->address));
 }
 
 static const struct field gpu_rows[] = {
