@@ -13,6 +13,9 @@ struct setting_type {
 	int (*parse)(const struct setting *s, const char *value, void *field);
 	int (*format)(const struct setting *s, const void *field, char **ret);
 	const char *(*word)(unsigned value); /* of enumerations */
+	/* Texts of [QoS]; format_qos NULL: the text is shown as it is kept. */
+	bool (*parse_qos)(const char *text, char *ret);
+	void (*format_qos)(const char *text, char *ret, size_t size);
 };
 
 static int format_word(const char *word, char **ret)
@@ -395,25 +398,11 @@ static int format_cdi(const struct setting *s, const void *field, char **ret)
 }
 
 /* Settings of [QoS]: a text, or "keep" for none. */
-static int parse_pfc(const struct setting *s _unused_, const char *value, void *field)
+static int parse_kept(const struct setting *s, const char *value, void *field)
 {
 	if (streq(value, "keep"))
 		*(char *)field = '\0';
-	return streq(value, "keep") || qos_parse_pfc(value, field) ? 0 : -EINVAL;
-}
-
-static int parse_ets(const struct setting *s _unused_, const char *value, void *field)
-{
-	if (streq(value, "keep"))
-		*(char *)field = '\0';
-	return streq(value, "keep") || qos_parse_ets(value, field) ? 0 : -EINVAL;
-}
-
-static int parse_dscp(const struct setting *s _unused_, const char *value, void *field)
-{
-	if (streq(value, "keep"))
-		*(char *)field = '\0';
-	return streq(value, "keep") || qos_parse_dscp(value, field) ? 0 : -EINVAL;
+	return streq(value, "keep") || s->type->parse_qos(value, field) ? 0 : -EINVAL;
 }
 
 static int parse_tos(const struct setting *s, const char *value, void *field)
@@ -432,10 +421,8 @@ static int format_kept(const struct setting *s, const void *field, char **ret)
 	char text[512];
 
 	COPY(text, field);
-	if (s->type->parse == parse_ets)
-		qos_format_ets(field, text, sizeof(text));
-	else if (s->type->parse == parse_dscp)
-		qos_format_dscp(field, text, sizeof(text));
+	if (s->type->format_qos)
+		s->type->format_qos(field, text, sizeof(text));
 	return format_word(*(const char *)field ? text : "keep", ret);
 }
 
@@ -504,9 +491,11 @@ static const struct setting_type type_file = { parse_file, format_text, NULL };
 static const struct setting_type type_image = { parse_image, format_text, NULL };
 static const struct setting_type type_output = { parse_output, format_output, NULL };
 static const struct setting_type type_cdi = { parse_cdi, format_cdi, NULL };
-static const struct setting_type type_pfc = { parse_pfc, format_kept, NULL };
-static const struct setting_type type_ets = { parse_ets, format_kept, NULL };
-static const struct setting_type type_dscp = { parse_dscp, format_kept, NULL };
+static const struct setting_type type_pfc = { parse_kept, format_kept, NULL, qos_parse_pfc };
+static const struct setting_type type_ets = { parse_kept, format_kept, NULL, qos_parse_ets,
+					      qos_format_ets };
+static const struct setting_type type_dscp = { parse_kept, format_kept, NULL, qos_parse_dscp,
+					       qos_format_dscp };
 static const struct setting_type type_tos = { parse_tos, format_kept, NULL };
 
 /* The comparison is there for the compiler to check the member's type. */
