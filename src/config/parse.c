@@ -5,23 +5,25 @@
 #include <ctype.h>
 #include <strings.h>
 
+static const char *digits_to(const char *s, uint64_t *ret)
+{
+	for (*ret = 0; *s >= '0' && *s <= '9'; s++)
+		if (__builtin_mul_overflow(*ret, 10, ret) ||
+		    __builtin_add_overflow(*ret, (uint64_t)(*s - '0'), ret))
+			return NULL;
+
+	return s;
+}
+
 int parse_number(const char *value, uint64_t min, uint64_t max, uint64_t *ret)
 {
-	uint64_t n = 0;
+	uint64_t n;
 
 	/* "010" is 8 to C and to systemd, and 10 to most people: neither is accepted. */
 	if (!*value || (value[0] == '0' && value[1]))
 		return -EINVAL;
-
-	for (; *value; value++) {
-		if (*value < '0' || *value > '9')
-			return -EINVAL;
-		if (__builtin_mul_overflow(n, 10, &n) ||
-		    __builtin_add_overflow(n, (uint64_t)(*value - '0'), &n))
-			return -EINVAL;
-	}
-
-	if (n < min || n > max)
+	value = digits_to(value, &n);
+	if (!value || *value || n < min || n > max)
 		return -EINVAL;
 
 	*ret = n;
@@ -78,16 +80,6 @@ static uint64_t unit_usec(const char *unit, size_t n)
 			return units[i].usec;
 
 	return 0;
-}
-
-static const char *digits_to(const char *s, uint64_t *ret)
-{
-	for (*ret = 0; *s >= '0' && *s <= '9'; s++)
-		if (__builtin_mul_overflow(*ret, 10, ret) ||
-		    __builtin_add_overflow(*ret, (uint64_t)(*s - '0'), ret))
-			return NULL;
-
-	return s;
 }
 
 /* "1.5min" and the blanks behind it, added to @sum; where the next one begins, or NULL. */
@@ -217,12 +209,9 @@ static bool is_hex_glob(const char *s, const char *others, const char *pattern)
 
 static bool is_pci_glob(char *s)
 {
-	static const char *const shapes[] = {
-		"xxxx:xx:xx.x",    "xxxxx:xx:xx.x",    "xxxxxx:xx:xx.x",
-		"xxxxxxx:xx:xx.x", "xxxxxxxx:xx:xx.x",
-	};
+	static const char longest[] = "xxxxxxxx:xx:xx.x"; /* the domain has four digits at least */
 
-	return ANY(shape, shapes, ELEMENTSOF(shapes), is_hex_glob(s, ":.", *shape));
+	return ANY(shape, longest, 5, is_hex_glob(s, ":.", shape));
 }
 
 static bool is_id_glob(char *s)
