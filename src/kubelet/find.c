@@ -15,6 +15,7 @@
 #include "version.h"
 #include "yaml.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <limits.h>
 
@@ -22,6 +23,7 @@
 #define K0S_DIR         "/var/lib/k0s"
 #define MICROSHIFT_FILE "/var/lib/microshift/resources/kubelet/config/config.yaml"
 #define MAX_CMDLINE     ((size_t)2 * 1024 * 1024) /* the kernel's default limit */
+#define BLANKS          " \t\r\n"
 
 /* Where configurations are when no unit says it, as distributions lay it out. Told by content, not
  * by name. */
@@ -507,24 +509,18 @@ static void forget_reset(struct value_look *l, struct kubelet_found *k)
 
 /* Values */
 
-static bool is_blank(char c)
-{
-	return strchr(" \t\r\n", c) != NULL;
-}
-
 /* The rank of a misspelt value: "None", or "best-effort " in quotes, or nothing after "=". */
 static uint32_t meant_rank(enum kubelet_setting s, const char *text)
 {
-	char word[64] = "";
-	size_t n = 0;
+	char word[64];
+	size_t n;
 
-	while (*text && is_blank(*text))
-		text++;
-	for (; *text && n < sizeof(word) - 1; text++)
-		word[n++] = *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text;
-	while (n > 0 && is_blank(word[n - 1]))
+	COPY(word, text + strspn(text, BLANKS));
+	for (n = strlen(word); n > 0 && strchr(BLANKS, word[n - 1]);)
 		n--;
 	word[n] = '\0';
+	for (char *c = word; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
 	return n == 0 ? 1 : kubelet_rank(s, word);
 }
 

@@ -13,7 +13,6 @@
 #define MAX_CMDLINE ((size_t)2 * 1024 * 1024) /* as the kernel's default limit */
 #define MAX_PAGES   1000
 #define MAX_SUM     ((size_t)16 * 1024 * 1024) /* of all pages */
-#define LETTERS     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 #define WORD_BYTES  256u /* what a word takes beside its bytes: no more than 8192 of them */
 
 #define PROBE        "best-effort" /* a plain word, as all that is ever put there */
@@ -831,7 +830,8 @@ static bool has_unset_variable(const struct unit *u)
 			const char *from = s + 1 + (s[1] == '{');
 			char name[64];
 
-			snprintf(name, sizeof(name), "%.*s", (int)strspn(from, LETTERS), from);
+			snprintf(name, sizeof(name), "%.*s", (int)strspn(from, VARIABLE_LETTERS),
+				 from);
 			if (*name && !unit_variable(u, name))
 				return true;
 		}

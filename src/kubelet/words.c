@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 
 #define BLANKS " \t\r\n"
@@ -79,11 +80,9 @@ void variable_done(struct variable *v)
 
 static int hex_of(char c)
 {
-	const char *digits = "0123456789abcdef", *digit;
+	static const char digits[] = "0123456789abcdef";
+	const char *digit = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
 
-	if (c >= 'A' && c <= 'F')
-		c = (char)(c - 'A' + 'a');
-	digit = c ? strchr(digits, c) : NULL;
 	return digit ? (int)(digit - digits) : -1;
 }
 
@@ -331,13 +330,7 @@ static int step(struct machine *m, char c, size_t at)
 
 static bool is_name(const char *s)
 {
-	if (!*s || (*s >= '0' && *s <= '9'))
-		return false;
-	for (; *s; s++)
-		if (*s != '_' && !(*s >= '0' && *s <= '9') && !(*s >= 'a' && *s <= 'z') &&
-		    !(*s >= 'A' && *s <= 'Z'))
-			return false;
-	return true;
+	return *s && !(*s >= '0' && *s <= '9') && !s[strspn(s, VARIABLE_LETTERS)];
 }
 
 int variable_next(const char *text, size_t size, size_t *at, struct variable *ret)

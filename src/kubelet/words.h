@@ -12,6 +12,9 @@
 #define MAX_TEXT_BYTES ((size_t)128 * 1024) /* MAX_ARG_STRLEN of linux/binfmts.h: an argument */
 #define MAX_WORDS      ((size_t)8192)       /* of one text; a command line has some 50 */
 
+/* Letters of the name of a variable, which no digit begins. */
+#define VARIABLE_LETTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+
 /* Writes down a problem unless one is noted already. */
 _printf_(2, 3) void problem_note(char problem[static 256], const char *format, ...);
 
