@@ -549,6 +549,25 @@ static int lock(const struct fs *fs)
 	return fd;
 }
 
+/* Would the device plugin refuse what is written for it? A node that cannot be looked at refuses
+ * nothing. */
+static int refuse(struct os *d, const struct config *c)
+{
+	_cleanup_(inspection_done) struct inspection in = {};
+	_cleanup_(freep) char *problem = NULL;
+	const struct plan *seen = NULL;
+	int r;
+
+	if (c->plugin.type == PLUGIN_NONE)
+		return 0;
+	if (os_has_node(&d->fs) && loop_plan(d, c, &in) >= 0)
+		seen = &in.plan;
+	r = output_check_plugin(c, seen, &problem);
+	if (problem)
+		log_error("%s", problem);
+	return r < 0 ? r : problem ? -EINVAL : 0;
+}
+
 static int run(struct setting_change *c, struct set_result *ret)
 {
 	_cleanup_(config_done) struct config config = {};
@@ -574,7 +593,7 @@ static int run(struct setting_change *c, struct set_result *ret)
 		return r;
 
 	is_same = is_same_as_before(c->fs, &config);
-	r = c->req->refuse && !is_same ? c->req->refuse(c->req->userdata, &config) : 0;
+	r = c->req->os && !is_same ? refuse(c->req->os, &config) : 0;
 	if (r >= 0 && !c->req->is_trial)
 		r = write_all(c);
 	if (r < 0)
@@ -696,26 +715,6 @@ static int tell_change(const struct command *cmd, struct os *d, const struct set
 	return impossible ? EXIT_FAILURE : r;
 }
 
-/* Would the device plugin refuse what is written for it? A node that cannot be looked at refuses
- * nothing. */
-static int refuse(void *userdata, const struct config *c)
-{
-	_cleanup_(inspection_done) struct inspection in = {};
-	_cleanup_(freep) char *problem = NULL;
-	const struct plan *seen = NULL;
-	struct os *d = userdata;
-	int r;
-
-	if (c->plugin.type == PLUGIN_NONE)
-		return 0;
-	if (os_has_node(&d->fs) && loop_plan(d, c, &in) >= 0)
-		seen = &in.plan;
-	r = output_check_plugin(c, seen, &problem);
-	if (problem)
-		log_error("%s", problem);
-	return r < 0 ? r : problem ? -EINVAL : 0;
-}
-
 static int change_configuration(const struct command *cmd, struct set_request *req)
 {
 	struct preset_choice choice = {};
@@ -726,10 +725,8 @@ static int change_configuration(const struct command *cmd, struct set_request *r
 	r = session_open_root(cmd, &d);
 	if (r < 0)
 		return EXIT_FAILURE;
-	if (!req->is_unset) {
-		req->refuse = refuse;
-		req->userdata = &d;
-	}
+	if (!req->is_unset)
+		req->os = &d;
 
 	if (req->preset && streq(req->preset, "auto"))
 		r = preset_choose(&d, &choice, &req->preset);
@@ -744,7 +741,7 @@ static int change_configuration(const struct command *cmd, struct set_request *r
 		told = tell_change(cmd, &d, &res, r > 0);
 	config_done(&res.config);
 	os_close(&d);
-	req->userdata = NULL; /* it is gone */
+	req->os = NULL; /* it is gone */
 	return r < 0 ? EXIT_FAILURE : told;
 }
 

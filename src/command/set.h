@@ -13,6 +13,8 @@
 #include "../model/config.h"
 #include "../os/fs.h"
 
+struct os;
+
 struct set_request {
 	bool is_unset;
 	bool is_trial; /* the configuration is made, and nothing is written */
@@ -20,10 +22,7 @@ struct set_request {
 	size_t n_keys;
 	bool with_preset;
 	const char *preset; /* its name; NULL with with_preset: remove the link */
-	/* Is asked of the valid configuration before anything is written: 0, or -errno, with the
-	 * reason logged. NULL: it is not asked. */
-	int (*refuse)(void *userdata, const struct config *c);
-	void *userdata;
+	struct os *os; /* what its device plugin would refuse is not written; NULL: anything is */
 };
 
 struct set_result {
