@@ -26,12 +26,11 @@
 
 #define EXIT_CODE_CHANGES 2 /* of "plan" */
 
-struct check_request {
-	const char *file; /* NULL: the folders */
-	bool is_json;
-	bool is_ready; /* it is wrong when no device is usable now */
-	bool with_pod; /* a pod for this node instead of what the plugin would expose */
-};
+/* A pod is printed instead of what the plugin would expose, and never as the document. */
+static bool wants_document(const struct command *cmd)
+{
+	return cmd->is_json && !cmd->with_pod;
+}
 
 /* All that is wrong, as sentences: of the configuration, and last of the device plugin. */
 static int make_check_document(const struct config_errors *errors, const char *problem,
@@ -87,17 +86,17 @@ static int print_pod(const struct config *c, const struct node *n, const struct 
 	return r == -ENODATA ? -EINVAL : r;
 }
 
-static int print_check(const struct check_request *req, const struct config_errors *errors,
+static int print_check(const struct command *cmd, const struct config_errors *errors,
 		       const char *problem, const struct config *c, const struct node *n,
 		       const struct plan *p, char **ret)
 {
-	if (req->is_json)
+	if (wants_document(cmd))
 		return make_check_document(errors, problem, c, p, ret);
 	for (size_t i = 0; i < errors->n_items; i++)
 		log_error("%s", errors->items[i].text);
 	if (problem)
 		log_error("%s", problem);
-	return req->with_pod ? print_pod(c, n, p, ret) : output_check_text(c, p, ret);
+	return cmd->with_pod ? print_pod(c, n, p, ret) : output_check_text(c, p, ret);
 }
 
 /* It says nothing about the node, so it is no problem. */
@@ -134,25 +133,25 @@ static void warn_of_owners(const struct plan *p)
  * something is wrong, or another -errno without a text.
  * @ret_impossible: as output_impossible(), to be said last; NULL as well where @ret has it
  */
-static int check(struct os *d, const struct check_request *req, char **ret, char **ret_impossible)
+static int check(struct os *d, const struct command *cmd, char **ret, char **ret_impossible)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(inspection_done) struct inspection in = {};
 	_cleanup_(freep) char *problem = NULL;
 	const struct plan *seen = NULL;
+	const char *file = cmd->argument ? cmd->argument : cmd->config; /* NULL: the folders */
 	char ignored[sizeof(c.ignored)] = "";
 	bool is_bad;
 	int r;
 
 	*ret_impossible = NULL;
-	r = load_file(&d->fs, req->file, &c, &errors);
+	r = load_file(&d->fs, file, &c, &errors);
 	if (r < 0 && r != -EINVAL)
 		return log_error_errno(r, "The configuration cannot be read");
-	if (!req->file &&
-	    (config_files_ignored(&d->fs, ignored, sizeof(ignored)) < 0 ||
-	     (*ignored && config_errors_add(&errors, true, ignored, 0, "%s",
-					    reason_meaning(REASON_CONFIG_IGNORED)) < 0)))
+	if (!file && (config_files_ignored(&d->fs, ignored, sizeof(ignored)) < 0 ||
+		      (*ignored && config_errors_add(&errors, true, ignored, 0, "%s",
+						     reason_meaning(REASON_CONFIG_IGNORED)) < 0)))
 		return -ENOMEM;
 	is_bad = r < 0 || errors.n_unknown > 0;
 
@@ -161,19 +160,20 @@ static int check(struct os *d, const struct check_request *req, char **ret, char
 		r = look(d, &c, &in, &seen);
 		if (r >= 0)
 			r = output_check_plugin(&c, seen, &problem);
-		if (r >= 0 && seen && !problem && !req->with_pod)
-			r = output_impossible(seen, req->is_json ? &problem : ret_impossible);
+		if (r >= 0 && seen && !problem && !cmd->with_pod)
+			r = output_impossible(seen,
+					      wants_document(cmd) ? &problem : ret_impossible);
 		if (r >= 0 && seen && !problem && !*ret_impossible)
 			r = output_check_exposed(&c, seen, &problem);
 		if (r >= 0 && (seen || in.node.kubelet.cpus.n_online > 0) && !problem &&
-		    !*ret_impossible && !req->with_pod)
+		    !*ret_impossible && !cmd->with_pod)
 			r = output_check_kubelet(&c, &in.plan, &problem);
 		if (r < 0)
 			return r;
 		warn_of_owners(&in.plan);
 	}
-	r = print_check(req, &errors, problem, &c, &in.node, seen, ret);
-	if (r >= 0 && req->is_ready && !is_any_usable(seen)) {
+	r = print_check(cmd, &errors, problem, &c, &in.node, seen, ret);
+	if (r >= 0 && cmd->is_ready && !is_any_usable(seen)) {
 		log_error("No RDMA device that is handed out is usable now");
 		return -EINVAL;
 	}
@@ -336,12 +336,6 @@ int command_manifest(const struct command *cmd)
 
 int command_check(const struct command *cmd)
 {
-	const struct check_request req = {
-		.file = cmd->argument ? cmd->argument : cmd->config,
-		.is_json = cmd->is_json && !cmd->with_pod,
-		.is_ready = cmd->is_ready,
-		.with_pod = cmd->with_pod,
-	};
 	_cleanup_(freep) char *text = NULL, *impossible = NULL;
 	struct os d = {};
 	int r;
@@ -350,7 +344,7 @@ int command_check(const struct command *cmd)
 	if (r < 0)
 		return EXIT_FAILURE;
 
-	r = check(&d, &req, &text, &impossible);
+	r = check(&d, cmd, &text, &impossible);
 	os_close(&d);
 	if (r >= 0 && !cmd->is_json && !cmd->with_pod &&
 	    session_print("The configuration is valid.\n") != EXIT_SUCCESS)

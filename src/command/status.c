@@ -21,11 +21,10 @@
 #define CLEAR            "\033[H\033[2J"
 #define CHUNK            4096 /* PIPE_BUF: what a pipe that is writable takes without waiting */
 
-struct status_request {
-	const char *config; /* the file of --config, or NULL */
-	bool is_json;
-	enum tree_view view; /* without is_json */
-};
+static enum tree_view view_of(const struct command *cmd)
+{
+	return cmd->is_problems ? TREE_PROBLEMS : cmd->is_topology ? TREE_TOPOLOGY : TREE_ALL;
+}
 
 /* Asks systemd for the state of the service; "" when it cannot be asked. */
 static void ask_unit(char *ret, size_t size)
@@ -118,13 +117,13 @@ int status_add_config_changed(const struct fs *fs, char **state)
  * Prints the node. Problems are logged.
  * Return: 0 with the state in @ret, or -errno.
  */
-static int show_once(struct os *d, const struct status_request *req, enum node_state *ret)
+static int show_once(struct os *d, const struct command *cmd, enum node_state *ret)
 {
 	_cleanup_(freep) char *state = NULL, *tree = NULL;
 	enum node_state now;
 	int r;
 
-	r = read_state(d, req->config, &state);
+	r = read_state(d, cmd->config, &state);
 	if (r < 0)
 		return r;
 	r = output_read_state(state, NULL, &now);
@@ -132,12 +131,12 @@ static int show_once(struct os *d, const struct status_request *req, enum node_s
 		log_error("/" STATE_PATH ": is damaged; the next pass of the service replaces it");
 		return r;
 	}
-	if (!req->is_json)
-		r = draw(state, req->view, &tree);
+	if (!cmd->is_json)
+		r = draw(state, view_of(cmd), &tree);
 	if (r < 0)
 		return r;
 
-	r = standard_print(req->is_json ? state : tree);
+	r = standard_print(cmd->is_json ? state : tree);
 	if (r >= 0)
 		*ret = now;
 	return r;
@@ -318,7 +317,7 @@ static int open_signals(void)
 /*
  * Prints the node, and again whenever that changes
  * @fs:      of the running system
- * @req:     with is_json one document a line
+ * @cmd:     with is_json one document a line
  * @ret:     the last state that was seen; NODE_STARTING when there was none
  *
  * By inotify, nothing is polled. On a terminal the picture is drawn in place, also after its size
@@ -328,13 +327,13 @@ static int open_signals(void)
  *
  * Return: 0 or -errno.
  */
-static int follow(const struct fs *fs, const struct status_request *req, enum node_state *ret)
+static int follow(const struct fs *fs, const struct command *cmd, enum node_state *ret)
 {
 	_cleanup_(follow_done) struct follow f = { .fs = fs,
 						   .inotify = wait_open(),
 						   .signals = open_signals(),
-						   .view = req->view,
-						   .is_json = req->is_json,
+						   .view = view_of(cmd),
+						   .is_json = cmd->is_json,
 						   .is_terminal = isatty(STDOUT_FILENO),
 						   .state = NODE_STARTING };
 	int r = MIN(f.inotify, f.signals);
@@ -367,10 +366,6 @@ void status_tell_denied(const struct fs_unread *denied)
 
 int command_status(const struct command *cmd)
 {
-	const struct status_request req = { cmd->config, cmd->is_json,
-					    cmd->is_problems   ? TREE_PROBLEMS
-					    : cmd->is_topology ? TREE_TOPOLOGY
-							       : TREE_ALL };
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	enum node_state state = NODE_STARTING;
 	int r;
@@ -383,9 +378,9 @@ int command_status(const struct command *cmd)
 		return EXIT_FAILURE;
 
 	if (cmd->is_follow)
-		r = follow(&s.os.fs, &req, &state);
+		r = follow(&s.os.fs, cmd, &state);
 	else
-		r = show_once(&s.os, &req, &state);
+		r = show_once(&s.os, cmd, &state);
 	status_tell_denied(&s.denied);
 	return r < 0 ? EXIT_FAILURE : session_exit_code(state);
 }
