@@ -194,9 +194,7 @@ static int forget(struct os *d)
 	const struct boots none = {};
 	int r = memory_write(&d->fs, MEMORY_NODE, &boots_fields, &none);
 
-	if (r < 0)
-		log_error_errno(r, "/" MEMORY_NODE_PATH);
-	return r;
+	return r < 0 ? log_error_errno(r, "/" MEMORY_NODE_PATH) : r;
 }
 
 int bake(struct os *d, const struct config *c)
