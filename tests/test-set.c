@@ -10,7 +10,7 @@
 
 #include "../src/base/log.h"
 #include "../src/command/set.h"
-#include "../src/config/pairs.h"
+#include "../src/config/reader.h"
 #include "../src/model/paths.h"
 #include "tree.h"
 

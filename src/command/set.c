@@ -3,7 +3,6 @@
 
 #include "../base/log.h"
 #include "../config/load.h"
-#include "../config/pairs.h"
 #include "../config/reader.h"
 #include "../model/kubelet.h"
 #include "../model/paths.h"

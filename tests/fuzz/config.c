@@ -7,7 +7,7 @@
  * has the new value, or no value, for that key, and every other key as it was.
  */
 #include "../../src/config/config-read.h"
-#include "../../src/config/pairs.h"
+#include "../../src/config/reader.h"
 #include "fuzz.h"
 
 static void read_again(const struct config *c)
