@@ -60,21 +60,15 @@ static void on_read(void *userdata, enum record_kind kind, const char *path, con
 		return;
 
 	record = APPEND(rec->records, rec->n_records);
-	if (!record) {
-		rec->error = -ENOMEM;
-		return;
-	}
-	record->kind = kind;
-	record->path = strdup(path);
-	record->data = malloc(size + 1);
-	if (!record->path || !record->data) {
+	if (record)
+		*record = (struct capture_record){ kind, strdup(path), malloc(size + 1), size };
+	if (!record || !record->path || !record->data) {
 		rec->error = -ENOMEM;
 		return;
 	}
 	if (size > 0)
 		memcpy(record->data, data, size);
 	record->data[size] = '\0';
-	record->size = size;
 }
 
 /*

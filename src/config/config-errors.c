@@ -43,7 +43,6 @@ static char *what_and_where(const char *file, unsigned line, size_t *ret_what, c
 int config_errors_add(struct config_errors *e, bool is_unknown, const char *file, unsigned line,
 		      const char *format, ...)
 {
-	struct config_error *item;
 	size_t *n = is_unknown ? &e->n_unknown : &e->n_malformed;
 	size_t n_what;
 	char *text;
@@ -60,13 +59,12 @@ int config_errors_add(struct config_errors *e, bool is_unknown, const char *file
 	if (!text)
 		return -ENOMEM;
 
-	item = APPEND(e->items, e->n_items);
-	if (!item) {
+	if (ADD(e->items, e->n_items, (struct config_error){ text, n_what, line, is_unknown }) <
+	    0) {
 		free(text);
 		return -ENOMEM;
 	}
 
-	*item = (struct config_error){ text, n_what, line, is_unknown };
 	*n += 1;
 	return !is_unknown && *n >= PROBLEMS_MAX ? -E2BIG : 0;
 }

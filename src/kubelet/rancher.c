@@ -266,13 +266,8 @@ static int add_own_flags(struct rancher *rn)
 	snprintf(text, sizeof(text), "hostname-override=%s", rn->node_name);
 	if (*rn->node_name && r >= 0)
 		r = flags_add_text(&rn->flags, text, "", 0);
-	for (size_t i = 0; i < args.n_flags && r >= 0; i++) {
-		struct flag *f = APPEND(rn->flags.flags, rn->flags.n_flags);
-
-		if (f)
-			*f = args.flags[i];
-		r = f ? 0 : -ENOMEM;
-	}
+	for (size_t i = 0; i < args.n_flags && r >= 0; i++)
+		r = ADD(rn->flags.flags, rn->flags.n_flags, args.flags[i]);
 	flags_done(&args);
 	return r;
 }

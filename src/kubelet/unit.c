@@ -40,15 +40,9 @@ void unit_done(struct unit *u)
 
 static int index_lines(struct page *page)
 {
-	for (size_t i = 0; i < page->size; i++) {
-		uint32_t *slot =
-			page->text[i] == '\n' ? APPEND(page->newlines, page->n_newlines) : NULL;
-
-		if (slot)
-			*slot = (uint32_t)i;
-		else if (page->text[i] == '\n')
+	for (size_t i = 0; i < page->size; i++)
+		if (page->text[i] == '\n' && ADD(page->newlines, page->n_newlines, (uint32_t)i) < 0)
 			return -ENOMEM;
-	}
 	return 0;
 }
 

@@ -25,12 +25,7 @@ void text_done(struct text *t)
 
 int text_add(struct text *t, char c)
 {
-	char *slot = APPEND(t->bytes, t->n);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = c;
-	return 0;
+	return ADD(t->bytes, t->n, c);
 }
 
 int text_add_string(struct text *t, const char *s)
@@ -60,14 +55,12 @@ void words_done(struct words *l)
 
 int words_add(struct words *l, const char *word)
 {
-	char *copy = strdup(word), **slot = copy ? APPEND(l->words, l->n) : NULL;
+	char *copied = strdup(word);
 
-	if (!slot) {
-		free(copy);
-		return -ENOMEM;
-	}
-	*slot = copy;
-	return 0;
+	if (copied && ADD(l->words, l->n, copied) >= 0)
+		return 0;
+	free(copied);
+	return -ENOMEM;
 }
 
 void variable_done(struct variable *v)
