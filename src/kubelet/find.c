@@ -621,9 +621,7 @@ static void find_values(struct value_look *l, struct kubelet_found *k)
 static void find_manager(const struct fs *fs, struct kubelet_found *k)
 {
 	static const char *const files[] = { "etc/os-release", "usr/lib/os-release" };
-	static const struct {
-		const char *id, *name;
-	} systems[] = { { "bottlerocket", "bottlerocket" }, { "talos", "talos" } };
+	static const char *const systems[] = { "bottlerocket", "talos" };
 
 	if (fs_exists(fs, "etc/machine-config-daemon/currentconfig") > 0)
 		COPY(k->seen.manager, "openshift");
@@ -638,9 +636,9 @@ static void find_manager(const struct fs *fs, struct kubelet_found *k)
 
 			if (variable_next(text, size, &at, &v) <= 0)
 				break;
-			for (size_t s = 0; s < ELEMENTSOF(systems); s++)
-				if (streq(v.name, "ID") && streq(v.value, systems[s].id))
-					COPY(k->seen.manager, systems[s].name);
+			if (streq(v.name, "ID") &&
+			    ANY(s, systems, ELEMENTSOF(systems), streq(v.value, *s)))
+				COPY(k->seen.manager, v.value);
 		}
 	}
 }

@@ -489,11 +489,6 @@ struct cursor {
 	uint32_t at;
 };
 
-static struct cursor cursor_of(const struct place *place)
-{
-	return (struct cursor){ *place, place->from };
-}
-
 /* Where the next word stands. Return: does it stand there as it is? */
 static bool find_word(const struct unit *u, struct cursor *c, const char *word, uint32_t *ret)
 {
@@ -541,9 +536,10 @@ static int on_split(struct unit *u, const char *what, int r)
 	return r == -ENOMEM ? r : 0;
 }
 
-static struct place place_of(const struct variable *v)
+/* At the beginning of the statement that sets a variable. */
+static struct cursor cursor_of(const struct variable *v)
 {
-	return (struct place){ v->page, v->from, v->to };
+	return (struct cursor){ { v->page, v->from, v->to }, v->from };
 }
 
 /* "$NAME" as a word of its own: none, one or more words. */
@@ -552,14 +548,12 @@ static int expand_alone(struct unit *u, const char *name, size_t source)
 	const struct variable *v = unit_variable(u, name);
 	_cleanup_(words_done) struct words words = {};
 	char what[sizeof(u->name) + 80];
-	struct place place;
 	struct cursor c;
 	int r;
 
 	if (!v)
 		return 0;
-	place = place_of(v);
-	c = cursor_of(&place);
+	c = cursor_of(v);
 	snprintf(what, sizeof(what), "%s: $%s", u->name, name);
 	r = on_split(u, what, words_split(v->value, false, &words));
 	for (size_t i = 0; i < words.n && r >= 0; i++)
@@ -617,8 +611,7 @@ static int expand_inside(struct unit *u, const char *word, size_t source, struct
 	if (!text)
 		return -ENOMEM;
 	if (of) {
-		struct place place = place_of(of);
-		struct cursor inside = cursor_of(&place);
+		struct cursor inside = cursor_of(of);
 
 		return add_argument(u, text, source, &inside);
 	}
@@ -644,7 +637,7 @@ static size_t read_program(struct unit *u, bool *ret_has_variables)
 /* Fills program, arguments and exec_at of what was read of a unit. 0 or -ENOMEM. */
 static int arguments_expand(struct unit *u)
 {
-	struct cursor c = cursor_of(&u->exec_place);
+	struct cursor c = { u->exec_place, u->exec_place.from };
 	bool has_variables;
 	size_t first;
 	int r = 0;
