@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * YAML tree: the first document of a text as libyaml reads it, each node with the bytes it was made
- * of. The half of yaml.h that touches libyaml: os/yaml-json.c alone includes <yaml.h> besides, and
+ * of. The half of yaml.c that touches libyaml: os/yaml-json.c alone includes <yaml.h> besides, and
  * nobody but yaml.c, edit.c and servers.c looks at nodes.
  *
  * libyaml's marks count characters and leave a byte order mark out; here they are byte offsets.
@@ -53,7 +53,7 @@ const struct yaml_node *yaml_tree_next(const struct yaml_tree *t, const struct y
 bool yaml_node_is_text(const struct yaml_node *n, const char *text); /* is it that scalar? */
 bool yaml_node_is_null(const struct yaml_node *n); /* "key:", "key: ~", "key: null" */
 
-/* In yaml.c: a document of which scalars are looked for. Its tree has why it is refused. */
+/* A document of which scalars are looked for. Its tree has why it is refused. */
 struct yaml_document {
 	struct yaml_tree tree; /* owned */
 	bool is_json, is_fixed;
