@@ -358,16 +358,11 @@ static int drop_entry(const char *text, size_t size, const struct yaml_document 
 	s->node = (size_t)(e - d->tree.nodes);
 	while (s->from > 0 && strchr(d->is_json ? BLANKS : " ", text[s->from - 1]))
 		s->from--;
-	if (d->is_json) {
-		if (s->from == 0 || text[s->from - 1] != ',')
-			return -EOPNOTSUPP;
-		s->from--;
-		return print_splice(s, "%s", "");
-	}
-
-	if (s->from == 0 || (text[s->from - 1] != '\n' && text[s->from - 1] != '\r') ||
-	    (s->to < size && text[s->to] != '\n' && text[s->to] != '\r'))
-		return -EOPNOTSUPP; /* it is the first line, or shares one */
+	if (s->from == 0 ||
+	    (d->is_json ? text[s->from - 1] != ','
+			: (text[s->from - 1] != '\n' && text[s->from - 1] != '\r') ||
+				  (s->to < size && text[s->to] != '\n' && text[s->to] != '\r')))
+		return -EOPNOTSUPP; /* it is the first line or member, or shares a line */
 	s->from--;
 	if (s->from > 0 && text[s->from] == '\n' && text[s->from - 1] == '\r')
 		s->from--;
@@ -596,7 +591,7 @@ int kubelet_edit(const struct fs *fs, const struct kubelet_edit *e, struct kubel
 	int r;
 
 	COPY(u.path, e->path);
-	if (e->way == KUBELET_WAY_DROP_IN || e->way == KUBELET_WAY_RANCHER) {
+	if (kubelet_is_own(e->way)) {
 		r = make_file(fs, e, &u);
 	} else {
 		r = edit_target(fs, e, &u);

@@ -217,22 +217,20 @@ static void note_changes(const struct run *run, struct kubelet_result *res)
 	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
 		struct kubelet_item *item = &res->decision.items[s];
 
-		if (!run->is_changed[s] || (item->row > 0 && item->outcome != KUBELET_SATISFIED &&
-					    s != KUBELET_RESERVED_CPUS))
-			continue;
-		*item = run->first[s];
-		item->outcome = res->kubelet.seen.is_running ? KUBELET_DEFERRED : KUBELET_CHANGED;
-	}
-	/* A change that is still open could not be made. */
-	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
-		struct kubelet_item *item = &res->decision.items[s];
-
-		if (item->row == 0 || item->outcome != KUBELET_CHANGED || run->is_changed[s])
-			continue;
-		item->outcome = KUBELET_REFUSED;
-		item->reason = REASON_KUBELET_FILE_REFUSED;
-		snprintf(item->detail, sizeof(item->detail),
-			 "%.200s: another program is writing it", item->path);
+		if (run->is_changed[s]) {
+			if (item->row > 0 && item->outcome != KUBELET_SATISFIED &&
+			    s != KUBELET_RESERVED_CPUS)
+				continue;
+			*item = run->first[s];
+			item->outcome =
+				res->kubelet.seen.is_running ? KUBELET_DEFERRED : KUBELET_CHANGED;
+		} else if (item->row > 0 && item->outcome == KUBELET_CHANGED) {
+			item->outcome =
+				KUBELET_REFUSED; /* it is still open: it could not be made */
+			item->reason = REASON_KUBELET_FILE_REFUSED;
+			snprintf(item->detail, sizeof(item->detail),
+				 "%.200s: another program is writing it", item->path);
+		}
 	}
 }
 

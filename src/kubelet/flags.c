@@ -315,10 +315,8 @@ bool flags_is_shown(const char *text, size_t labels, size_t at)
 		return true;
 	while (from > labels && text[from - 1] != ',')
 		from--;
-	if (is_label_read(text + from))
-		return true;
-	/* A variable that has whole labels. */
-	return text[from] == '$' && text[from + 1] == '{';
+	/* A variable has whole labels. */
+	return is_label_read(text + from) || is_prefix(text + from, "${");
 }
 
 const struct flag *flags_last(const struct flags *l, enum flag_kind kind)

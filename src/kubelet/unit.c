@@ -582,6 +582,7 @@ static const struct variable *source_of(const struct unit *u, const char *word)
 static int expand_inside(struct unit *u, const char *word, size_t source, struct cursor *c)
 {
 	const struct variable *of = source_of(u, word);
+	struct cursor inside = of ? cursor_of(of) : *c;
 	_cleanup_(text_done) struct text out = {};
 	_cleanup_(freep) char *text = NULL;
 	int r = 0;
@@ -610,12 +611,7 @@ static int expand_inside(struct unit *u, const char *word, size_t source, struct
 	text = r < 0 ? NULL : text_take(&out);
 	if (!text)
 		return -ENOMEM;
-	if (of) {
-		struct cursor inside = cursor_of(of);
-
-		return add_argument(u, text, source, &inside);
-	}
-	return add_argument(u, text, source, c);
+	return add_argument(u, text, source, of ? &inside : c);
 }
 
 /* The program, and which of its words is the first that is an argument. */
