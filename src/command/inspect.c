@@ -207,15 +207,6 @@ static int refuse_name(const struct node *n, const char *name)
 	return -ENODEV;
 }
 
-static int explain_plugin(struct os *d, const struct config *c, struct node *n,
-			  const struct memory *memory, const struct plan *p, bool is_json,
-			  char **ret)
-{
-	int r = observe_plugin_processes(&d->fs, c, n);
-
-	return r < 0 ? r : output_explain_plugin(c, n, memory, p, d->fs.is_live, is_json, ret);
-}
-
 /* Looks for what a pass does not look for each time. A person waits for it, so a look into
  * processes is not too much. */
 static int look_closer(struct os *d, const struct pci *pci, struct node *n, struct memory *memory)
@@ -262,8 +253,12 @@ static int explain(struct os *d, const struct config *c, const char *name, bool 
 		return r;
 	if (streq(name, KUBELET_NAME))
 		return output_explain_kubelet(c, &in.node, is_json, ret);
-	if (streq(name, PLUGIN_NAME))
-		return explain_plugin(d, c, &in.node, &in.memory, &in.plan, is_json, ret);
+	if (streq(name, PLUGIN_NAME)) {
+		r = observe_plugin_processes(&d->fs, c, &in.node);
+		return r < 0 ? r
+			     : output_explain_plugin(c, &in.node, &in.memory, &in.plan,
+						     d->fs.is_live, is_json, ret);
+	}
 	pci = output_explain_find(&in.node, &in.plan, name);
 	if (!pci)
 		return refuse_name(&in.node, name);

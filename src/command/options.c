@@ -146,12 +146,6 @@ static int make_text(const struct module_options *w, char **ret)
 	return 0;
 }
 
-/* Is this a text of make_text(), of any version: may it be replaced? */
-static bool is_own(const char *text)
-{
-	return is_prefix(text, MARKER); /* an empty one masks ours, on purpose */
-}
-
 /* @text: what the file is to have, NULL: there is to be none. Return: 1, 0 when it is so already,
  * or -errno. */
 static int put(struct os *d, const char *text)
@@ -163,7 +157,9 @@ static int put(struct os *d, const char *text)
 	r = observe_option_file(&d->fs, MODPROBE_BAKED_PATH, &have);
 	if (r < 0)
 		return log_error_errno(r, "/" MODPROBE_BAKED_PATH);
-	if (have && !is_own(have)) {
+	/* An empty one masks ours, on purpose. Of a text of any version the first line is the same.
+	 */
+	if (have && !is_prefix(have, MARKER)) {
 		log_error("/" MODPROBE_BAKED_PATH
 			  ": is not of rdma-provision, and is left as it is; move it away");
 		return -EEXIST;
