@@ -271,11 +271,10 @@ void forecast_done(struct forecast *f)
 
 static struct forecast_pool *find_pool(struct forecast *f, const char *resource)
 {
-	struct forecast_pool *pool;
+	struct forecast_pool *pool = FIND(p, f->pools, f->n_pools, streq(p->resource, resource));
 
-	for (size_t i = 0; i < f->n_pools; i++)
-		if (streq(f->pools[i].resource, resource))
-			return &f->pools[i];
+	if (pool)
+		return pool;
 	pool = APPEND(f->pools, f->n_pools);
 	if (pool)
 		COPY(pool->resource, resource);
