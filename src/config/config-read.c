@@ -387,15 +387,13 @@ static int check_netns(const struct merge *m, const struct config *c)
 {
 	const struct said *mode = said_of(m, 0, setting_find("RDMA", "NetnsMode"));
 	const struct said *type = said_of(m, 0, setting_find("DevicePlugin", "Type"));
-	const struct said *at;
 
 	if (c->rdma.netns_mode != NETNS_MODE_EXCLUSIVE ||
 	    (c->plugin.type != PLUGIN_RDMA_SHARED && c->plugin.type != PLUGIN_HCA))
 		return 0;
 
-	at = later(mode, type);
-	return config_errors_add(
-		m->errors, false, at->file, at->line,
+	return malformed_at(
+		m, later(mode, type),
 		"NetnsMode=exclusive with Type=%s is not valid: use NetnsMode=shared or keep, for "
 		"pods in other network namespaces cannot use the devices of this one",
 		plugin_type_name(c->plugin.type));

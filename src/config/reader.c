@@ -360,11 +360,6 @@ static void drop(struct pairs *p, struct pair *item)
 	memmove(item, item + 1, (size_t)(p->items + p->n_items - item) * sizeof(*item));
 }
 
-static bool has_keys(const struct pairs *p, const char *section)
-{
-	return ANY(item, p->items, p->n_items, item->key && streq(item->section, section));
-}
-
 int pairs_unset(struct pairs *p, const char *section, const char *key)
 {
 	struct pair *item = find(p, section, key);
@@ -373,15 +368,10 @@ int pairs_unset(struct pairs *p, const char *section, const char *key)
 		return -ENOENT;
 
 	drop(p, item);
-	item = has_keys(p, section) ? NULL : find(p, section, NULL);
-	if (item)
+	item = find(p, section, NULL);
+	if (item && !ANY(it, p->items, p->n_items, it->key && streq(it->section, section)))
 		drop(p, item);
 	return 0;
-}
-
-static bool is_first_of_section(const struct pairs *p, size_t i)
-{
-	return !ANY(item, p->items, i, streq(item->section, p->items[i].section));
 }
 
 /* Writes a section: a blank line, its header, its keys. */
@@ -412,7 +402,7 @@ int pairs_text(struct pairs *p, const char *header, char **ret, size_t *ret_size
 		return -ENOMEM;
 	fprintf(out.f, "%s\n", header);
 	for (size_t i = 0; i < p->n_items; i++)
-		if (is_first_of_section(p, i))
+		if (!ANY(it, p->items, i, streq(it->section, p->items[i].section)))
 			put_section(out.f, p, i, &line);
 	if (stream_take(&out, ret) < 0)
 		return -ENOMEM;
