@@ -3,11 +3,6 @@
 
 #include "../nccl/nccl-output.h"
 
-static bool has_in_pod(const struct plan *p)
-{
-	return ANY(d, p->devices, p->n_devices, d->is_in_pod);
-}
-
 static int make_nccl(const struct config *c, const struct node *n, const struct plan *p,
 		     struct plan_output *o)
 {
@@ -15,7 +10,8 @@ static int make_nccl(const struct config *c, const struct node *n, const struct 
 	_cleanup_(freep) char *settings = NULL, *left_out = NULL;
 	int r;
 
-	o->is_kept = p->state == NODE_STARTING || (n->outputs[OUTPUT_NCCL].text && has_in_pod(p));
+	o->is_kept = p->state == NODE_STARTING || (n->outputs[OUTPUT_NCCL].text &&
+						   ANY(d, p->devices, p->n_devices, d->is_in_pod));
 	if (o->is_kept)
 		return 0;
 
@@ -85,31 +81,26 @@ static bool is_named(const struct device *d)
 	return d->is_handed_out && !d->is_excluded && d->ibdev && *d->ibdev->uverbs;
 }
 
-static void put_name(FILE *f, const char *name)
-{
-	fprintf(f, "- name: \"%s\"\n  containerEdits:\n    deviceNodes:\n", name);
-}
-
 static void put_node(FILE *f, const char *node)
 {
 	if (*node)
 		fprintf(f, "    - {path: \"/dev/infiniband/%s\", permissions: \"rw\"}\n", node);
 }
 
-static void put_device(FILE *f, const struct device *d)
-{
-	put_node(f, d->ibdev->uverbs);
-	put_node(f, d->ibdev->umad);
-}
-
 /* @only: NULL: all of them */
 static void put_devices(FILE *f, const struct node *n, const struct plan *p,
 			const struct device *only)
 {
-	put_name(f, only ? only->pci->address : "all");
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (is_named(&p->devices[i]) && (!only || only == &p->devices[i]))
-			put_device(f, &p->devices[i]);
+	fprintf(f, "- name: \"%s\"\n  containerEdits:\n    deviceNodes:\n",
+		only ? only->pci->address : "all");
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (!is_named(d) || (only && only != d))
+			continue;
+		put_node(f, d->ibdev->uverbs);
+		put_node(f, d->ibdev->umad);
+	}
 	put_node(f, n->has_rdma_cm ? "rdma_cm" : "");
 }
 
