@@ -465,12 +465,6 @@ static int parse_map(const struct field *f, const json_t *object, char *base, ch
 	return n;
 }
 
-static void sort(const struct field *f, char *base)
-{
-	if (f->of->compare && count_of(f, base) > 0)
-		qsort((void *)items_of(f, base), count_of(f, base), f->of->size, f->of->compare);
-}
-
 static int parse_items(const struct field *f, const json_t *value, char *base, char *place)
 {
 	int r;
@@ -481,7 +475,8 @@ static int parse_items(const struct field *f, const json_t *value, char *base, c
 				 : parse_list(f, value, base, place);
 	if (r < 0)
 		return r;
-	sort(f, base);
+	if (f->of->compare && count_of(f, base) > 0)
+		qsort((void *)items_of(f, base), count_of(f, base), f->of->size, f->of->compare);
 	if (f->has > 0)
 		*(bool *)(base + f->has) = true;
 	return r;

@@ -296,16 +296,11 @@ static void on_start(void *userdata _unused_, const struct action *a,
 	log_debug("%s", text);
 }
 
-static const struct link_log *watched_log(const struct watch *w)
-{
-	return config_watches_links(&w->config) ? &w->link_log : NULL;
-}
-
 static struct pass make_pass(const struct watch *w)
 {
 	struct pass pass = { .config = &w->config,
 			     .is_kept = !w->file,
-			     .link_log = watched_log(w) };
+			     .link_log = config_watches_links(&w->config) ? &w->link_log : NULL };
 
 	schedule_fill(&w->schedule, &pass);
 	if (w->run_here)

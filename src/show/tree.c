@@ -74,11 +74,6 @@ static const char *reset(const struct tree *t, enum colour c)
 	return t->screen->has_colour && c != COLOUR_NONE ? "\033[0m" : "";
 }
 
-static bool is_v2(const json_t *gid)
-{
-	return strstr(document_get_text(gid, "type"), "v2") != NULL;
-}
-
 /* "0000:...:ffff:0a00:0002" is "10.0.0.2" for people. */
 static bool parse_gid(const json_t *gid, struct in6_addr *ret)
 {
@@ -95,7 +90,7 @@ static void format_gid(const json_t *gids, char *buf, size_t size)
 	for (size_t i = 0; i < json_array_size(gids); i++) {
 		const json_t *gid = json_array_get(gids, i);
 
-		if (!is_v2(gid) || !parse_gid(gid, &address))
+		if (!strstr(document_get_text(gid, "type"), "v2") || !parse_gid(gid, &address))
 			continue;
 		/* A global address tells more than one of the link. */
 		if (!best || (is_link_local && !IN6_IS_ADDR_LINKLOCAL(&address))) {
@@ -532,12 +527,6 @@ static int draw_topology(const struct tree *t)
 	return 0;
 }
 
-static void draw_rest(struct tree *t)
-{
-	fputc('\n', t->f);
-	sheet_fill_rows(&t->sheet, t->state, rows, ELEMENTSOF(rows));
-}
-
 static int draw(struct tree *t)
 {
 	int r;
@@ -549,8 +538,10 @@ static int draw(struct tree *t)
 	measure(t);
 	draw_head(t);
 	draw_rows(t);
-	if (t->view == TREE_ALL)
-		draw_rest(t);
+	if (t->view == TREE_ALL) {
+		fputc('\n', t->f);
+		sheet_fill_rows(&t->sheet, t->state, rows, ELEMENTSOF(rows));
+	}
 	t->sheet.label = "";
 	t->sheet.width = 0;
 	r = draw_list(t, json_object_get(t->state, "reasons"));
