@@ -3,12 +3,16 @@
 
 #include "../model/module-options.h"
 #include "../os/unit-file.h"
-#include "blacklist-observe.h"
 #include "cmdline-observe.h"
+#include "modprobe-observe.h"
 
-#define MAX_BYTES         (1u << 20)
-#define MODULE_BLACKLIST  "module_blacklist="
-#define MODULE_BLACKLIST2 "module-blacklist="
+#include <fnmatch.h>
+
+#define MAX_BYTES          (1u << 20)
+#define MAX_RULES          8192
+#define MODPROBE_BLACKLIST "modprobe.blacklist="
+#define MODULE_BLACKLIST   "module_blacklist="
+#define MODULE_BLACKLIST2  "module-blacklist="
 
 /* Sorted, as node.modules has to be. */
 const char *const rdma_modules[3] = { "ib_umad", "ib_uverbs", "rdma_ucm" };
@@ -324,17 +328,89 @@ static int read_facts(struct os *d, const struct node *n, struct module *m)
 	return r;
 }
 
+/* --- what keeps modules of a tree out --- */
+
+/*
+ * Which modules a tree that is not the running system keeps from being loaded: by "blacklist" and
+ * "install" lines of its modprobe.d, and by modprobe.blacklist= on its kernel command line. For the
+ * running system libkmod is asked; it would leave the tree (os/module.h).
+ *
+ * The name of an install command may be a glob, as in libkmod (kmod_module_get_install_commands()).
+ */
+struct blacklist {
+	struct blacklist_rule {
+		char module[MODULE_LEN];
+		bool is_glob;
+	} *rules; /* owned */
+	size_t n_rules;
+};
+
+static void blacklist_done(struct blacklist *b)
+{
+	free(b->rules);
+}
+
+static int add_rule(struct blacklist *b, const char *module, bool is_glob)
+{
+	struct blacklist_rule rule = { .is_glob = is_glob };
+
+	if (!module_spell(rule.module, module)) /* longer than any module's */
+		return 0;
+	return b->n_rules >= MAX_RULES ? -E2BIG : ADD(b->rules, b->n_rules, rule);
+}
+
+static int on_modprobe_line(void *userdata, char *line)
+{
+	char *rest, *word, *module;
+
+	if (*line == '#')
+		return 0;
+	word = strtok_r(line, "\t ", &rest);
+	if (!word || (!streq(word, "blacklist") && !streq(word, "install")))
+		return 0;
+	module = strtok_r(NULL, "\t ", &rest);
+	if (!module || (streq(word, "install") && !*rest))
+		return 0;
+	return add_rule(userdata, module, streq(word, "install"));
+}
+
+static int on_modprobe_word(void *userdata, const char *word)
+{
+	_cleanup_(freep) char *list = NULL;
+	int r = 0;
+
+	word = after(word, MODPROBE_BLACKLIST);
+	if (!word)
+		return 0;
+	list = strdup(word);
+	if (!list)
+		return -ENOMEM;
+	for (char *rest, *name = strtok_r(list, ",", &rest); name && r >= 0;
+	     name = strtok_r(NULL, ",", &rest))
+		r = add_rule(userdata, name, false);
+	return r;
+}
+
+static bool has_module(const struct blacklist *b, const char *module)
+{
+	return ANY(rule, b->rules, b->n_rules,
+		   rule->is_glob ? fnmatch(rule->module, module, 0) == 0
+				 : streq(rule->module, module));
+}
+
 /* Applies the blacklist of a captured tree, as libkmod applies that of the running system. */
 static int keep_out(const struct os *d, struct node *n)
 {
 	_cleanup_(blacklist_done) struct blacklist list = {};
 	int r;
 
-	r = blacklist_read(&d->fs, &list);
+	r = modprobe_read(&d->fs, on_modprobe_line, &list);
+	if (r >= 0)
+		r = cmdline_read(&d->fs, on_modprobe_word, &list);
 	for (size_t i = 0; i < n->n_modules && r >= 0; i++) {
 		struct module *m = &n->modules[i];
 
-		if (!blacklist_has(&list, m->name))
+		if (!has_module(&list, m->name))
 			continue;
 		if (m->state == MODULE_AVAILABLE)
 			m->state = MODULE_BLACKLISTED;
@@ -342,6 +418,8 @@ static int keep_out(const struct os *d, struct node *n)
 	}
 	return r;
 }
+
+/* --- all of them --- */
 
 /* The last word counts, as with every parameter of the kernel's core. */
 static int on_word(void *userdata, const char *word)

@@ -5,7 +5,7 @@
  * Nobody else includes kmod.h. A folder other than the running kernel's has to be a trusted
  * one: libkmod crashes on an index that was made to do so, waits for a FIFO in the place of one,
  * and follows links out of the tree. Below --root libkmod is not asked, therefore: what is known of
- * modules is in the answers of a capture (os/snapshot.h), and module/blacklist-observe.h knows
+ * modules is in the answers of a capture (os/snapshot.h), and module/module-observe.c knows
  * what keeps them out.
  *
  * "install" commands of modprobe.d are never run: libkmod would give them to a shell, and this
