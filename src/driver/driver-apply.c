@@ -8,7 +8,121 @@
 #include "../os/loader.h"
 #include "../os/rdma.h"
 #include "../step/verbs.h"
-#include "module-apply.h"
+
+/* --- why a module cannot be loaded --- */
+
+/* Meanings of the errors of loading a module: finit_module(2), kernel/module/main.c. */
+static const struct {
+	int error;
+	const char *text;
+} load_errors[] = {
+	{ ENOEXEC, "built for another kernel or damaged (vermagic, symbol versions)" },
+	{ ENOENT, "it needs a symbol that the loaded modules do not have: it was built against "
+		  "another RDMA stack" },
+	{ ENOPKG, "not found, nor a file of it" },
+	{ EKEYREJECTED, "its signature is not accepted" },
+	{ ENOKEY, "its signature is of a key that is not known" },
+	{ EBADMSG, "its signature is damaged" },
+	{ EINVAL, "one of its parameters has a value it does not accept" },
+	{ ENODEV, "it finds no device of its own" },
+	{ EADDRINUSE, "a port it reserves is taken" },
+};
+
+/*
+ * Asks again at this moment, and not the node of the look. Return: 0; -ENOPKG no file of it; -EPERM
+ * blacklisted in modprobe.d; or another -errno.
+ */
+static int find_file(struct work *w, const char *module)
+{
+	enum module_state state;
+	int r;
+
+	r = module_look(&w->os->modules, module, &state);
+	if (r < 0)
+		return r;
+	return state == MODULE_MISSING ? -ENOPKG : state == MODULE_BLACKLISTED ? -EPERM : 0;
+}
+
+/* The module itself, or one that it needs, which is loaded before it, in the kernel's own list. */
+static bool find_forbidden(struct work *w, const char *module, char *ret, size_t size)
+{
+	char needs[1024] = "", *rest;
+	bool is_found = node_forbids(w->node, module);
+
+	copy(ret, size, module);
+	if (is_found || module_needs(&w->os->modules, module, needs, sizeof(needs)) < 0)
+		return is_found;
+	for (char *name = strtok_r(needs, " ", &rest); name && !is_found;
+	     name = strtok_r(NULL, " ", &rest)) {
+		is_found = node_forbids(w->node, name);
+		copy(ret, size, name);
+	}
+	return is_found;
+}
+
+/* "none [integrity] confidentiality". Source: lockdown_read() in security/lockdown/lockdown.c */
+static bool is_locked_down(const struct fs *fs, char *ret, size_t size)
+{
+	char text[64], *from, *end;
+
+	if (fs_read(fs, "sys/kernel/security/lockdown", text, sizeof(text)) < 0)
+		return false;
+	from = strchr(text, '[');
+	end = from ? strchr(from, ']') : NULL;
+	if (!end)
+		return false;
+	*end = '\0';
+	copy(ret, size, from + 1);
+	return !streq(ret, "none");
+}
+
+static void put_forbidden(struct work *w, const char *module)
+{
+	const struct fs *fs = &w->os->fs;
+	char name[MODULE_LEN], value[64] = "";
+
+	if (find_file(w, module) == -EPERM)
+		copy(w->error, CHILD_ERROR_LEN,
+		     "forbidden: a blacklist or install line of modprobe.d");
+	else if (find_forbidden(w, module, name, sizeof(name)))
+		snprintf(w->error, CHILD_ERROR_LEN,
+			 "forbidden: module_blacklist= on the kernel command line has %s", name);
+	else if (fs_read(fs, "proc/sys/kernel/modules_disabled", value, sizeof(value)) >= 0 &&
+		 streq(value, "1"))
+		copy(w->error, CHILD_ERROR_LEN,
+		     "forbidden: kernel.modules_disabled is 1, which only a reboot ends");
+	else if (is_locked_down(fs, value, sizeof(value)))
+		snprintf(w->error, CHILD_ERROR_LEN, "forbidden: the kernel is locked down (%s)",
+			 value);
+	else
+		copy(w->error, CHILD_ERROR_LEN,
+		     "forbidden: by a security module, or modprobe.d forbids a module that it "
+		     "needs; modules_disabled and lockdown are off");
+}
+
+/*
+ * Fills work->error. @error: -errno of loading it, as finit_module(2) and find_file() have them; of
+ * one that tells nothing more than strerror() the words are left as they are.
+ */
+static void put_error(struct work *w, const char *module, int error)
+{
+	if (error == -EPERM) {
+		put_forbidden(w, module);
+		return;
+	}
+	/* nv_mem_client_init() in nvidia-peermem.c: what is left of it without that interface */
+	if (error == -EINVAL && streq(module, PEERMEM_MODULE)) {
+		copy(w->error, CHILD_ERROR_LEN,
+		     "it refuses: the NVIDIA driver was built without the peer-memory interface "
+		     "of OFED");
+		return;
+	}
+	for (size_t i = 0; i < ELEMENTSOF(load_errors); i++)
+		if (-error == load_errors[i].error)
+			copy(w->error, CHILD_ERROR_LEN, load_errors[i].text);
+}
+
+/* --- modules --- */
 
 /* Does the module have the options "NAME=VALUE ..." in force? -EPROTO: not so, with words. */
 static int read_back(struct work *w, const char *module, const char *options)
@@ -146,10 +260,10 @@ static int load(struct work *w, const char *module, const char *options)
 	r = loader_load(&w->os->modules, module, options);
 	if (r == -EEXIST) /* another load was faster: the next look shows with which options */
 		r = 0;
-	if (r == -ENOENT && module_find_file(w, module) == -ENOPKG)
+	if (r == -ENOENT && find_file(w, module) == -ENOPKG)
 		r = -ENOPKG;
 	if (r < 0) {
-		module_put_error(w, module, r);
+		put_error(w, module, r);
 		return r;
 	}
 
@@ -221,12 +335,12 @@ int apply_reload_module(struct work *w, const struct action *a)
 {
 	int r;
 
-	r = module_find_file(w, a->target);
+	r = find_file(w, a->target);
 	if (r >= 0)
 		r = look_into_file(w, a->target);
 	if (r < 0) {
 		if (!w->error[0])
-			module_put_error(w, a->target, r);
+			put_error(w, a->target, r);
 		return r;
 	}
 	r = unload(w, a->target);
