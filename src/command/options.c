@@ -4,7 +4,6 @@
 #include "../base/log.h"
 #include "../config/load.h"
 #include "../device/pci-observe.h"
-#include "../driver/option-plan.h"
 #include "../model/memory.h"
 #include "../model/module-options.h"
 #include "../model/paths.h"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Steps: the pure functions by which a pass calls each room of the mission: plan-make.c those that
- * append actions, loop.c, "revert" and "explain" the others.
+ * append actions, loop.c and commands the others.
  *
  * Return: 0 or -ENOMEM, where nothing else is said.
  */
 #pragma once
 
 #include "attempts-plan.h"
+
+struct module_options;
 
 /* First of all: the static pod of the boot before goes. */
 int plan_old_pod(const struct config *c, const struct node *n, const struct memory *memory,
@@ -70,6 +72,25 @@ int plan_driver(const struct config *c, const struct node *n, const struct memor
 int plan_want_module(const struct node *n, struct plan *p, const char *name, enum step step);
 int plan_netns(const struct config *c, const struct node *n, const struct memory *memory,
 	       struct plan *p);
+
+/*
+ * Adds a refused VERB_SET_OPTION for each line with another value than the wanted one, with file
+ * and line in the advice, also where a file of ours comes later and wins. An option in a file of
+ * ours that is not wanted any more is a hint.
+ * @refuses_smc: a line that loads smc is one of them.
+ * Return: 0 or -ENOMEM.
+ */
+int plan_options(const struct node *n, struct plan *p, const struct module_options *w,
+		 bool refuses_smc);
+
+/* A file of ours in modprobe.d. */
+struct option_file {
+	const char *path; /* below the root */
+	const char *want; /* NULL: none is wanted; of two files both want the same */
+	char *have;       /* NULL: there is none */
+};
+
+int plan_option_file(const struct option_file *f, struct plan *p);
 
 /* Leaves out what three boots failed at; after each of those that may crash the machine. */
 int plan_boots(const struct config *c, const struct node *n, const struct memory *memory,
