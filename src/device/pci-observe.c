@@ -217,8 +217,7 @@ static int name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
 	return 0;
 }
 
-/* A PF that device/late-plan.c may probe: one that had no driver in this boot does not hang in a
- * removal.
+/* A PF that plan_late() may probe: one that had no driver in this boot does not hang in a removal.
  */
 static bool is_never_bound(const struct memory *memory, const struct pci *pci)
 {
