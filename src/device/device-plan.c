@@ -9,7 +9,6 @@
 #include "../model/given.h"
 #include "../model/in-use.h"
 #include "../step/steps.h"
-#include "cause-rules.h"
 #include "judge-rules.h"
 
 #include <fnmatch.h>
@@ -323,7 +322,7 @@ static int add_device(const struct config *c, const struct node *n, const struct
 	}
 
 	d->reason = judge_device(c, n, memory, p, d);
-	d->reason = cause_of_reason(n, pci, d->reason, d->detail, sizeof(d->detail), &d->advice);
+	d->reason = judge_cause(n, pci, d->reason, d->detail, sizeof(d->detail), &d->advice);
 	d->is_usable = d->reason == REASON_NONE;
 	/* On its way into a pod, or back, a device is unusable for a moment: one look proves
 	 * nothing. A device that was bound again was never usable. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judge: what a managed function is worth: the definition of usable, and what this pass and earlier
- * ones of the boot found out about it. Pure.
+ * Judge: what a managed function is worth: the definition of usable, what this pass and earlier
+ * ones of the boot found out about it, and the cheaper causes that stand before a catch-all reason.
+ * Pure.
  */
 #pragma once
 
@@ -22,6 +23,15 @@ const struct device *judge_pf_of(const struct plan *p, const struct device *d);
  * them; REASON_NONE: it is usable. Fills detail and advice. */
 enum reason judge_device(const struct config *c, const struct node *n, const struct memory *memory,
 			 const struct plan *p, struct device *d);
+
+/*
+ * pf-sick, no-driver, no-ibdev, port-down, no-gid, no-umad, zero-guid and no-sriov say what is
+ * missing, which has many causes. A cause is named only when it is seen: it replaces @detail, and
+ * @ret_advice where the advice of its reason does not fit. Return: the reason to report, @of when
+ * no cause is seen.
+ */
+enum reason judge_cause(const struct node *n, const struct pci *pci, enum reason of, char *detail,
+			size_t size, const char **ret_advice);
 
 /* Was the function bound again? Then its driver makes its devices here, but has not yet. */
 bool judge_is_bound_again(const struct pci *pci, const struct device_memory *m);

@@ -3,7 +3,7 @@
  * Vf: how many VFs each PF is to have, and the way there, which begins with the udev rules.
  * vf-precheck-rules.h has what forbids it, vf/vf-setup-plan.c the setup of the VFs.
  */
-#include "../device/cause-rules.h"
+#include "../device/judge-rules.h"
 #include "../guard/guard-rules.h"
 #include "../guard/in-use-plan.h"
 #include "../guard/vf-precheck-rules.h"
@@ -245,7 +245,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 		reason = judge(n, memory, p, d->put_off_by, &class, detail, sizeof(detail));
 	if (reason == REASON_NONE)
 		return add_changes(n, p, d, want);
-	reason = cause_of_reason(n, d->pci, reason, detail, sizeof(detail), &advice);
+	reason = judge_cause(n, d->pci, reason, detail, sizeof(detail), &advice);
 	if (reason == REASON_NOT_RECORDED)
 		class = CLASS_WAITING;
 	a = add_change(p, class, reason, d->pci, d->pci->num_vfs, want);

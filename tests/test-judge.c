@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../src/device/cause-rules.h"
+#include "../src/device/judge-rules.h"
 #include "../src/model/module-facts.h"
 
 #include "scene.h"
@@ -205,7 +205,7 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 	COPY(gid.type, row->is_v1 ? "IB/RoCE v1" : "RoCE v2");
 	COPY(netdevs[0].pci, pci->address);
 	COPY(ib.pci, pci->address);
-	return cause_of_reason(&n, &pcis[row->is_of_vf], row->of, detail, size, advice);
+	return judge_cause(&n, &pcis[row->is_of_vf], row->of, detail, size, advice);
 }
 
 static void a_cause_is_told_only_when_it_is_seen(_unused_ void **state)
