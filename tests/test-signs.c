@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <sys/socket.h>
+#include <sys/sysmacros.h>
 
 #include "../src/model/route-facts.h"
 #include "../src/step/observers.h"
@@ -186,10 +187,54 @@ static void a_sign_is_seen(_unused_ void **state)
 	}
 }
 
+static void a_lock_of_sriov_cni_names_its_process(_unused_ void **state)
+{
+	static const struct {
+		const char *locks; /* %1$s: its device, %2$s: its inode */
+		bool is_out;
+		uint32_t pid;
+	} rows[] = {
+		{ "1: POSIX  ADVISORY  READ  7 %1$s:%2$s 128 128\n"
+		  "2: FLOCK  ADVISORY  WRITE 4711 %1$s:%2$s 0 EOF\n",
+		  true, 4711 },
+		{ "1: FLOCK  ADVISORY  WRITE 4711 %1$s:%2$s 0 EOF\n", false, 0 },
+		{ "1: FLOCK  ADVISORY  WRITE 4711 %1$s:1%2$s 0 EOF\n", true, 0 },
+		{ "1: -> FLOCK  ADVISORY  WRITE 4711 %1$s:%2$s 0 EOF", true, 0 },
+		/* The same number on another file system. */
+		{ "1: FLOCK  ADVISORY  WRITE 7 fe:01:%2$s 0 EOF\n"
+		  "2: FLOCK  ADVISORY  WRITE 4711 %1$s:%2$s 0 EOF\n",
+		  true, 4711 },
+		{ "%1$.0s1: FLOCK  ADVISORY  WRITE 7 fe:01:%2$s 0 EOF\n", true, 0 },
+		{ "", true, 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct device_memory m = { .pci = "0000:41:00.1", .is_out = rows[i].is_out };
+		struct pci vf = { .address = "0000:41:00.1" };
+		struct memory memory = { .devices = &m, .n_devices = 1 };
+		struct node n = { .pcis = &vf, .n_pcis = 1 };
+		char locks[256], device[16], inode[32];
+		struct tree t;
+		struct stat st;
+
+		tree_make(&t);
+		tree_file(&t, "var/lib/cni/sriov/pci/0000:41:00.1", "/run/netns/pod");
+		assert_int_equal(fs_stat(&t.fs, "var/lib/cni/sriov/pci/0000:41:00.1", &st), 0);
+		snprintf(device, sizeof(device), "%02x:%02x", major(st.st_dev), minor(st.st_dev));
+		snprintf(inode, sizeof(inode), "%ju", (uintmax_t)st.st_ino);
+		snprintf(locks, sizeof(locks), rows[i].locks, device, inode);
+		tree_file(&t, "proc/locks", locks);
+		assert_int_equal(observe_cni(&t.fs, &n, &memory), 0);
+		assert_int_equal(vf.cni_pid, rows[i].pid);
+		tree_remove(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sign_is_seen),
+		cmocka_unit_test(a_lock_of_sriov_cni_names_its_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,8 +84,7 @@ struct pci {
 	 * namespace now. */
 	bool is_away;
 	bool has_config; /* of a tree: the function has its file "config", as when all was copied */
-	uint32_t
-		cni_pid; /* of the CNI plugin that is at work on it: guard/cni-observe.c; 0: none */
+	uint32_t cni_pid; /* of the CNI plugin at work on it: guard/signs-observe.c; 0: none */
 };
 
 /* The module that makes the RDMA devices of a driver's functions. */
