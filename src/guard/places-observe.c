@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "places-observe.h"
 
+#include "../model/graph.h"
 #include "../model/ip.h"
-#include "storage-observe.h"
+#include "../model/route-find.h"
+#include "../os/route.h"
+#include "../step/observers.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
-#include <sys/socket.h>
+#include <linux/rtnetlink.h>
 
 #define MAX_HOSTS_BYTES  (16u << 20) /* lists against advertisements have some 5 MiB */
 #define MAX_RESOLV_BYTES 65536u
@@ -126,50 +130,59 @@ static void read_host_name(const struct fs *fs, char *ret, size_t size)
 
 /* --- destinations --- */
 
-static struct destination *append(struct places *p, enum destination_to to, const char *words)
+static struct destination *append(struct node *n, enum destination_to to, const struct lookup *l,
+				  const char *words)
 {
-	struct destination *d = APPEND(p->n->destinations, p->n->n_destinations);
+	struct destination *d = APPEND(n->destinations, n->n_destinations);
 
 	if (d) {
 		d->to = to;
-		d->lookup.result = -ENODATA;
+		d->lookup = *l;
 		COPY(d->words, words);
-		make_printable(d->words);
 	}
 	return d;
+}
+
+static bool has_asked(const struct node *n, enum destination_to to, const struct lookup *l)
+{
+	return ANY(d, n->destinations, n->n_destinations,
+		   d->to == to && d->lookup.family == l->family &&
+			   d->lookup.ifindex == l->ifindex && d->lookup.mark == l->mark &&
+			   memcmp(d->lookup.dst, l->dst, sizeof(l->dst)) == 0);
+}
+
+/* @words: of a file, with anything in them. */
+static int append_foreign(struct places *p, enum destination_to to, const struct lookup *l,
+			  const char *words)
+{
+	struct destination *d = append(p->n, to, l, words);
+
+	if (!d)
+		return -ENOMEM;
+	make_printable(d->words);
+	return 0;
 }
 
 static int add_address(struct places *p, enum destination_to to, int family, const uint8_t *bytes,
 		       const char *words)
 {
-	struct destination *d;
+	struct lookup l = { .family = family, .result = -ENODATA };
 
-	if (ip_is_loopback(family, bytes) || is_zero(bytes) ||
-	    ANY(k, p->n->destinations, p->n->n_destinations,
-		k->to == to && k->lookup.family == family &&
-			memcmp(k->lookup.dst, bytes, sizeof(k->lookup.dst)) == 0))
+	memcpy(l.dst, bytes, sizeof(l.dst));
+	if (ip_is_loopback(family, bytes) || is_zero(bytes) || has_asked(p->n, to, &l))
 		return 0;
-	d = append(p, to, words);
-	if (!d)
-		return -ENOMEM;
-	d->lookup.family = family;
-	memcpy(d->lookup.dst, bytes, sizeof(d->lookup.dst));
-	return 0;
+	return append_foreign(p, to, &l, words);
 }
 
 int places_add_device(struct places *p, enum destination_to to, const struct netdev *nd,
 		      const char *words)
 {
-	struct destination *d = nd ? append(p, to, words) : NULL;
+	struct lookup l = { .n_hops = 1 };
 
 	if (!nd)
 		return 0;
-	if (!d)
-		return -ENOMEM;
-	d->lookup.ifindex = d->lookup.found = d->lookup.hops[0] = nd->ifindex;
-	d->lookup.n_hops = 1;
-	d->lookup.result = 0;
-	return 0;
+	l.ifindex = l.found = l.hops[0] = nd->ifindex;
+	return append_foreign(p, to, &l, words);
 }
 
 const struct netdev *places_netdev(const struct places *p, const char *name)
@@ -282,5 +295,150 @@ int observe_places(const struct fs *fs, struct node *n)
 	if (r >= 0)
 		r = record_hosts(&p);
 	free(p.hosts);
+	return r;
+}
+
+/* --- where default routes lead --- */
+
+static bool has_default(const struct node *n, int family, uint32_t table)
+{
+	return ANY(t, n->routes, n->n_routes,
+		   t->family == family && t->table == table && t->prefix_len == 0 &&
+			   t->type == RTN_UNICAST);
+}
+
+/* @vrf: NULL: by the main rules */
+static int add_default(struct node *n, const struct lookup *of, const struct netdev *vrf)
+{
+	const enum destination_to to = vrf ? TO_VRF : TO_DEFAULT;
+	struct lookup l = *of;
+	char address[INET6_ADDRSTRLEN], words[sizeof(n->destinations->words)];
+
+	l.ifindex = vrf ? vrf->ifindex : 0;
+	if (has_asked(n, to, &l))
+		return 0;
+	ip_format(l.family, l.dst, UINT32_MAX, address, sizeof(address));
+	snprintf(words, sizeof(words), "default route%s%s, %s", vrf ? " of the VRF " : "",
+		 vrf ? vrf->name : "", address);
+	return append(n, to, &l, words) ? 0 : -ENOMEM;
+}
+
+/* Documentation has addresses that nobody has: RFC 5737 and 3849. A rule may lead some elsewhere.
+ */
+static int add_documentation(struct node *n, struct lookup *l)
+{
+	static const char *const addresses[] = { "192.0.2.1", "198.51.100.1", "203.0.113.1",
+						 "2001:db8::1" };
+	const uint32_t longest = l->family == AF_INET6 ? 3 : 1;
+
+	for (size_t i = 0; i < ELEMENTSOF(addresses); i++) {
+		if (inet_pton(l->family, addresses[i], l->dst) != 1)
+			continue;
+		if (!ANY(t, n->routes, n->n_routes,
+			 t->family == l->family && t->prefix_len > longest &&
+				 ip_is_in_prefix(l->dst, t->dst, t->prefix_len)) &&
+		    add_default(n, l, NULL) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_defaults(struct node *n, int family)
+{
+	struct lookup l = { .family = family, .result = -ENODATA };
+	int r;
+
+	if (add_documentation(n, &l) < 0)
+		return -ENOMEM;
+	r = route_find_default(n, family, l.dst);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (add_default(n, &l, NULL) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->n_netdevs; i++) {
+		const struct netdev *vrf = &n->netdevs[i];
+
+		if (vrf->vrf_table && has_default(n, family, vrf->vrf_table) &&
+		    add_default(n, &l, vrf) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- where tunnels lead --- */
+
+static bool is_on(const struct graph *g, uint32_t ifindex, const struct netdev *tunnel)
+{
+	const struct netdev *nd = node_netdev(g->n, ifindex);
+
+	return nd && (nd == tunnel || graph_is_above(g, nd, tunnel));
+}
+
+static bool leads_into(const struct graph *g, const struct lookup *l, const struct netdev *tunnel)
+{
+	for (size_t i = 0; i < l->n_hops && l->result == 0; i++)
+		if (is_on(g, l->hops[i], tunnel))
+			return true;
+	return l->result == 0 && is_on(g, l->found, tunnel);
+}
+
+static int add_end(struct node *n, const struct tunnel_end *end, const struct netdev *tunnel,
+		   const char *what_for)
+{
+	struct lookup l = { .family = end->family,
+			    .ifindex = tunnel->link,
+			    .mark = end->mark,
+			    .result = -ENODATA };
+	char address[INET6_ADDRSTRLEN], words[2 * sizeof(n->destinations->words)];
+
+	memcpy(l.dst, end->remote, sizeof(l.dst));
+	if (has_asked(n, TO_TUNNEL_END, &l))
+		return 0;
+	ip_format(l.family, l.dst, UINT32_MAX, address, sizeof(address));
+	snprintf(words, sizeof(words), "the other end of %s, %s, for: %s", tunnel->name, address,
+		 what_for);
+	return append(n, TO_TUNNEL_END, &l, words) ? 0 : -ENOMEM;
+}
+
+static int add_ends(const struct graph *g, struct node *n, size_t i)
+{
+	const struct destination d = n->destinations[i]; /* the array may move */
+
+	for (size_t k = 0; k < n->n_tunnel_ends; k++) {
+		const struct tunnel_end *end = &n->tunnel_ends[k];
+		const struct netdev *tunnel = node_netdev(n, end->ifindex);
+
+		if (tunnel && leads_into(g, &d.lookup, tunnel) &&
+		    add_end(n, end, tunnel, d.words) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int ask(struct os *d, const struct node *n, struct lookup *l)
+{
+	if (l->result != -ENODATA)
+		return 0;
+	if (d->fs.is_live)
+		return route_lookup(&d->route, l, true);
+	route_find(n, l);
+	return 0;
+}
+
+/* An end that was asked about is not asked about again, so this ends. */
+int observe_destinations_ask(struct os *d, struct node *n)
+{
+	_cleanup_(graph_done) struct graph g = {};
+	int r = add_defaults(n, AF_INET);
+
+	if (r >= 0)
+		r = add_defaults(n, AF_INET6);
+	if (r >= 0 && n->n_tunnel_ends > 0)
+		r = graph_make(n, &g);
+	for (size_t i = 0; i < n->n_destinations && r >= 0; i++) {
+		r = ask(d, n, &n->destinations[i].lookup);
+		if (r >= 0)
+			r = add_ends(&g, n, i);
+	}
 	return r;
 }

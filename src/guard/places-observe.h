@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places: what the node must reach, as files tell it, and by which names it is known.
+ * Places: what the node must reach, as files tell it, by which names it is known, and by which
+ * netdev it reaches them: observe_destinations_ask() in step/observers.h.
  *
  * node.destinations get the servers of the kubelet's kubeconfigs (node.kubelet.servers), name
- * servers, and what the file systems of the node come from (storage-observe.h). /etc/hosts alone
+ * servers, and what the file systems of the node come from (storage-observe.c). /etc/hosts alone
  * tells what a name is; DNS is never asked. An address on the loopback, such as the proxy of
  * kubespray or k3s, is no destination: node.kubelet.servers has the words.
  *
@@ -11,6 +12,11 @@
  * behind it, as resolved and NetworkManager write them: systemd-resolved.service(8),
  * NetworkManager.conf(5) "rc-manager". An IPv6 link-local one is left out: a router advertises it,
  * and each rail may have its own.
+ *
+ * No file tells, and is added when the kernel is asked: for each family, and for each VRF that has
+ * a default route of it, an address that only default routes lead to; and the other ends of each
+ * tunnel that an answer leads into. A WireGuard packet has the mark of its device, and one of a
+ * tunnel with a device is bound to that.
  */
 #pragma once
 
@@ -30,7 +36,7 @@
  */
 int observe_places(const struct fs *fs, struct node *n);
 
-/* --- for storage-observe.c --- */
+/* --- between this and storage-observe.c --- */
 
 struct places {
 	const struct fs *fs;
@@ -44,3 +50,6 @@ int places_add(struct places *p, enum destination_to to, const char *host, const
 int places_add_device(struct places *p, enum destination_to to, const struct netdev *nd,
 		      const char *words);
 const struct netdev *places_netdev(const struct places *p, const char *name); /* or NULL */
+
+/* Appends to node.destinations. Return: 0 or -ENOMEM. */
+int storage_add(struct places *p);
