@@ -8,7 +8,7 @@
 
 #include "../src/device/ibdev-observe.h"
 #include "../src/device/rdma-observe.h"
-#include "../src/pass/observe.h"
+#include "../src/pass/live.h"
 #include "tree.h"
 
 #define PORT    "sys/class/infiniband/rx0/ports/1/"

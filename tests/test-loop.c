@@ -18,7 +18,7 @@
 #include "../src/os/memory-file.h"
 #include "../src/os/os.h"
 #include "../src/pass/loop.h"
-#include "../src/pass/observe.h"
+#include "../src/pass/live.h"
 #include "../src/show/state.h"
 #include "tree.h"
 

@@ -13,7 +13,7 @@
 #include "../src/guard/users-observe.h"
 #include "../src/model/vf-facts.h"
 #include "../src/model/way-facts.h"
-#include "../src/pass/observe.h"
+#include "../src/pass/live.h"
 #include "netns.h"
 #include "skip.h"
 #include "tree.h"

@@ -7,7 +7,6 @@
 #include "../health/limits-observe.h"
 #include "../os/snapshot.h"
 #include "../os/tar.h"
-#include "../pass/observe.h"
 #include "../step/observers.h"
 #include "session.h"
 #include "status.h"

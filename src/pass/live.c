@@ -1,28 +1,318 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "live.h"
 
+#include "../base/document.h"
 #include "../base/log.h"
+#include "../device/ibdev-observe.h"
+#include "../device/pci-observe.h"
 #include "../device/rdma-observe.h"
 #include "../guard/places-observe.h"
 #include "../guard/users-observe.h"
 #include "../health/limits-observe.h"
 #include "../kubelet/look.h"
 #include "../model/link-log.h"
+#include "../model/memory.h"
+#include "../model/module-options.h"
+#include "../model/paths.h"
+#include "../module/modprobe-observe.h"
+#include "../module/module-observe.h"
 #include "../os/child.h"
+#include "../os/memory-file.h"
+#include "../os/smc.h"
+#include "../os/snapshot.h"
+#include "../os/verbs-ask.h"
 #include "../plugin/plugin-observe.h"
 #include "../step/observers.h"
-#include "observe.h"
 
 #include <poll.h>
 
-static uint64_t tell_usec(void *userdata _unused_)
+#define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
+#define MAX_RULES_BYTES   (1u << 20)
+
+/*
+ * Reads the answers of netlink and others that a tree, captured or written by hand, has beside its
+ * files (snapshot.h). Return: 0, also without any, or -errno.
+ */
+static int read_answers(const struct fs *fs, struct node *n)
 {
-	return now_usec();
+	_cleanup_(freep) char *text = NULL;
+	char problem[256] = "";
+	int r;
+
+	r = fs_read_all(fs, ANSWERS_PATH, MAX_ANSWERS_BYTES, false, &text, NULL);
+	if (r == -ENOENT)
+		return 0;
+	if (r >= 0)
+		r = snapshot_read(text, n, problem, sizeof(problem));
+	if (r < 0)
+		log_error_errno(r, "%s", problem[0] ? problem : ANSWERS_PATH);
+	return r;
 }
 
-static int64_t tell_sec(void *userdata _unused_)
+static int observe_outputs(const struct fs *fs, struct node *n)
 {
-	return time(NULL);
+	int r;
+
+	r = fs_read_all(fs, RULES_PATH, MAX_RULES_BYTES, false, &n->rules_file, NULL);
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "/" RULES_PATH ": not ours, will be replaced");
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Parses the head of state.json, which are its first keys: the devices after it may be many. */
+static int parse_head(char *text, size_t size, json_t **ret)
+{
+	char *end = memmem(text, size, ",\n  \"reasons\"", strlen(",\n  \"reasons\""));
+
+	if (end) {
+		strcpy(end, "}");
+		size = (size_t)(end - text) + 1;
+	}
+	return document_parse(text, size, JSON_REJECT_DUPLICATES, ret, NULL);
+}
+
+/* Reads the head of state.json. If the file is missing or not ours, @ret stays as it is. */
+static int read_head(const struct fs *fs, struct state_head *ret)
+{
+	_cleanup_(freep) char *text = NULL;
+	json_auto_t *document = NULL;
+	struct state_head head = {};
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
+	if (r >= 0)
+		r = parse_head(text, size, &document);
+	if (r >= 0)
+		r = fields_parse(&state_head_fields, document, &head, NULL);
+	if (r >= 0)
+		*ret = head;
+	else if (r != -ENOENT)
+		log_debug_errno(r, STATE_PATH ": not used");
+	return r == -ENOMEM ? r : 0;
+}
+
+static int recall(const struct fs *fs, const struct node *n, struct memory *memory)
+{
+	struct state_head head = {};
+	struct ledger ledger = {};
+	const struct memory_table tables[] = { { &pass_memory_fields, memory },
+					       { &ledger_fields, &ledger } };
+	int r;
+
+	r = read_head(fs, &head);
+	if (r >= 0)
+		r = memory_read_tables(fs, MEMORY_BOOT, tables, ELEMENTSOF(tables));
+	if (r >= 0)
+		memory_take(memory, n->boot_id, &head);
+	memory->ledger = ledger.entries;
+	memory->n_ledger = ledger.n_entries;
+	return r;
+}
+
+/* Is @pid a process of ours? The kernel reuses PIDs, so its command is compared. */
+static bool is_ours(const struct fs *fs, uint32_t pid)
+{
+	char command[32];
+
+	return pid > 0 &&
+	       fs_read(fs, FS_PATH("proc/%" PRIu32 "/comm", pid), command, sizeof(command)) >= 0 &&
+	       streq(command, program_invocation_short_name);
+}
+
+/* Notes a write of this pass that got stuck, and forgets stuck processes that are gone by now. */
+static void find_stuck(const struct fs *fs, const struct attempts *tried, struct memory *memory)
+{
+	for (size_t i = 0; tried && i < tried->n_actions; i++) {
+		const struct action *a = &tried->actions[i];
+
+		if (a->verb != VERB_SET_NUM_VFS || !a->is_done || a->result != -ETIMEDOUT)
+			continue;
+		COPY(memory->stuck, a->target);
+		memory->stuck_pid = a->pid;
+	}
+	if (!is_ours(fs, memory->stuck_pid) && fs->is_live)
+		memory->stuck[0] = '\0';
+	if (!is_ours(fs, memory->devlink_pid))
+		memory->devlink_pid = 0;
+	for (size_t i = 0; i < memory->n_devices; i++)
+		if (!is_ours(fs, memory->devices[i].sick_pid))
+			memory->devices[i].sick_pid = 0;
+}
+
+int observe_memory(const struct fs *fs, const struct attempts *tried, struct node *n,
+		   struct memory *memory)
+{
+	int r;
+
+	r = recall(fs, n, memory);
+	n->is_held = fs_exists(fs, HOLD_PATH) != 0; /* also when that is not known */
+	find_stuck(fs, tried, memory);
+	return r < 0 ? r : observe_boots(fs, n, memory);
+}
+
+void observe_writer(const struct fs *fs, const struct node *n, const struct attempts *tried,
+		    struct memory *memory)
+{
+	for (size_t i = 0; i < n->n_pcis && fs->is_live && !memory->stuck[0]; i++) {
+		const struct pci *pf = &n->pcis[i];
+		int pid;
+
+		if (!pf->has_sriov || attempts_changing_vfs(tried, pf->address))
+			continue;
+		pid = fs_writer(fs, FS_PATH("sys/bus/pci/devices/%s/sriov_numvfs", pf->address));
+		if (pid > 0 && is_ours(fs, (uint32_t)pid)) {
+			COPY(memory->stuck, pf->address);
+			memory->stuck_pid = (uint32_t)pid;
+		}
+	}
+}
+
+/*
+ * Reads SMC's table of PNETIDs, with the entries of all programs, if the module smc is in the
+ * kernel. A captured tree has the table in its answers. A table that cannot be read is no error.
+ */
+static int observe_smc(struct os *d, struct node *n)
+{
+	const struct module *m = node_module(n, SMC_MODULE);
+	int r;
+
+	if (!d->fs.is_live || !m || (m->state != MODULE_LOADED && m->state != MODULE_BUILTIN))
+		return 0;
+
+	r = smc_list(&d->smc, &n->pnets, &n->n_pnets);
+	if (r < 0 && r != -ENOMEM)
+		log_debug_errno(r, "The table of PNETIDs cannot be read");
+	n->has_pnets = r >= 0;
+	return r == -ENOMEM ? r : 0;
+}
+
+/*
+ * The folders "net" and "infiniband" of a function are there while a netdev, or an RDMA device, is
+ * in any namespace: get_device_parent() and cleanup_glue_dir() in drivers/base/core.c.
+ */
+static void look_for_aways(const struct fs *fs, struct node *n)
+{
+	struct fs quiet = *fs; /* a captured tree has no empty folders */
+
+	quiet.on_read = NULL;
+	for (size_t i = 0; i < n->n_pcis && fs->is_live; i++) {
+		struct pci *pci = &n->pcis[i];
+
+		if (!pci->driver[0] || !rdma_part_of(pci->driver))
+			continue;
+		pci->is_away =
+			(!node_netdev_of(n, pci->address) &&
+			 fs_exists(&quiet, FS_PATH("sys/bus/pci/devices/%s/net", pci->address)) >
+				 0) ||
+			(!node_ibdev_of(n, pci->address) &&
+			 fs_exists(&quiet,
+				   FS_PATH("sys/bus/pci/devices/%s/infiniband", pci->address)) > 0);
+	}
+}
+
+/* Looks at VFs and RDMA devices, and makes the indexes again. */
+static int observe_devices(struct os *d, struct node *n, const struct memory *memory)
+{
+	int r;
+
+	r = observe_vfs(d, n, memory);
+	if (r < 0)
+		return r;
+	r = observe_rdma(d, n, memory);
+	if (r >= 0)
+		r = node_make_indexes(n);
+	if (r >= 0)
+		look_for_aways(&d->fs, n);
+	return r;
+}
+
+/* Warns about files that a copied tree lacks: what they show is unknown, not missing. */
+static void say_unknown(const struct fs *fs, const struct node *n)
+{
+	const struct {
+		bool is_here;
+		const char *part, *words;
+	} rows[] = { { !n->lacks_net, "proc/net", "addresses, routes and users of devices" },
+		     { fs_exists(fs, "sys/module"), MODULES_PATH, "kernel modules" },
+		     { n->has_functions, "", "PCI functions" },
+		     { n->n_netdevs > 0, "", "network devices" },
+		     { n->n_ibdevs > 0, "", "RDMA devices" },
+		     { fs_exists(fs, "run/udev/data"), "", "names by udev" },
+		     { fs_exists(fs, "dev"), "", "character devices" },
+		     { fs_exists(fs, "etc/systemd"), "", "/etc/systemd" } };
+	char words[256] = "";
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
+		if (!rows[i].is_here && (n->is_copy || i == 0)) {
+			const bool is_part = rows[i].part[0] && fs_exists(fs, rows[i].part);
+
+			snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s%s%s",
+				 *words ? ", " : "", rows[i].words, is_part ? " beyond /" : "",
+				 is_part ? rows[i].part : "");
+		}
+	if (*words)
+		log_warning("Not in this tree, and so neither known nor judged: %s%s", words,
+			    n->has_functions ? "" : "; --root= takes the folder that has sys");
+}
+
+/* Everything the plan needs that is not of the configuration, in one look. */
+static int observe_node(struct os *d, const struct attempts *tried, struct node *ret,
+			struct memory *ret_memory)
+{
+	_cleanup_(memory_done) struct memory memory = {};
+	_cleanup_(node_done) struct node n = {};
+	int r;
+
+	fs_read(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));
+	fs_read(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
+
+	n.is_copy = n.lacks_net = !d->fs.is_live && !fs_exists(&d->fs, ANSWERS_PATH);
+	r = observe_memory(&d->fs, tried, &n, &memory);
+	if (r >= 0)
+		r = observe_pci(&d->fs, &n, &memory);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n.n_pcis; i++)
+		n.pcis[i].is_busy = attempts_is_being_written(tried, n.pcis[i].address);
+	observe_writer(&d->fs, &n, tried, &memory);
+	if (!d->fs.is_live)
+		r = read_answers(&d->fs, &n);
+	if (r >= 0 && !d->fs.is_live)
+		r = observe_socks(d, &n);
+	if (r >= 0)
+		r = observe_net(d, &n);
+	if (r >= 0)
+		r = observe_signs(&d->fs, &n);
+	if (r >= 0)
+		r = observe_metadata(&d->fs, &n, &memory);
+	if (r >= 0)
+		r = observe_cni(&d->fs, &n, &memory);
+	if (r >= 0)
+		r = observe_devices(d, &n, &memory);
+	if (r < 0)
+		return r;
+	say_unknown(&d->fs, &n);
+	node_forget_replaced(&n, &memory); /* before it is used */
+	r = observe_modules(d, &n);
+	if (r >= 0)
+		r = observe_smc(d, &n);
+	if (r < 0)
+		return r;
+	observe_rdma_cm(&d->fs, &n);
+	r = observe_options(&d->fs, &n);
+	if (r >= 0)
+		r = observe_limits(&d->fs, &n);
+	if (r >= 0)
+		r = observe_outputs(&d->fs, &n);
+	if (r < 0)
+		return r;
+
+	if (os_is_incomplete(d))
+		log_warning(OS_INCOMPLETE ": some of them may be missing from this look");
+	*ret = TAKE_STRUCT(n);
+	*ret_memory = TAKE_STRUCT(memory);
+	return 0;
 }
 
 static int look_at(struct os *d, const struct config *c, const struct attempts *tried,
@@ -86,6 +376,90 @@ static int look(void *userdata, const struct config *c, const struct attempts *t
 	return r;
 }
 
+/* --- questions --- */
+
+static bool is_there(const struct fs *fs, const struct ibdev *ib)
+{
+	char name[IBDEV_LEN];
+
+	observe_text(fs, FS_PATH("sys/class/infiniband_verbs/%s/ibdev", ib->uverbs), name,
+		     sizeof(name));
+	return streq(name, ib->name);
+}
+
+/* Return: 0, 1 when @result proves nothing about the device, or -errno; see struct ibdev. */
+static int judge_verbs(const struct fs *fs, const struct ibdev *ib, int result)
+{
+	log_debug("%s: libibverbs: %s", ib->name, result < 0 ? strerror(-result) : "opened");
+
+	/* Without permission to open the device nothing is learnt about it. */
+	if (result == -EACCES || result == -EPERM)
+		return 1;
+	/* A device that has left since it was seen has not failed: its removal is an event. */
+	return result < 0 && !is_there(fs, ib) ? 1 : result;
+}
+
+static uint32_t mtu_of(const struct node *n, const struct ibdev *ib)
+{
+	const struct netdev *nd = node_netdev_named(n, ib->netdev);
+
+	return nd ? nd->mtu : 0;
+}
+
+static bool recall_opened(const struct os *d, const struct node *n, struct ibdev *ib)
+{
+	for (size_t i = 0; i < d->n_opened && ib->index != UINT32_MAX; i++)
+		if (d->opened[i].index == ib->index && d->opened[i].mtu == mtu_of(n, ib)) {
+			ib->active_mtu = d->opened[i].active_mtu;
+			ib->verbs = 0;
+			return true;
+		}
+	return false;
+}
+
+static int note_opened(struct os *d, const struct node *n, const struct ibdev *ib)
+{
+	const struct opened o = { ib->index, ib->active_mtu, mtu_of(n, ib) };
+
+	return ib->verbs == 0 ? ADD(d->opened, d->n_opened, o) : 0;
+}
+
+int observe_verbs(struct os *d, const struct questions *q, struct node *n)
+{
+	_cleanup_(freep) struct verbs_answer *answers = calloc(q->n_ibdevs, sizeof(*answers));
+	_cleanup_(freep) char(*names)[IBDEV_LEN] = calloc(q->n_ibdevs, sizeof(*names));
+	size_t n_names = 0;
+	int n_tried = 0;
+
+	if (!questions_ask(q, QUESTION_VERBS))
+		return 0;
+	if (!answers || !names)
+		return -ENOMEM;
+	for (size_t i = 0; i < q->n_ibdevs; i++) {
+		struct ibdev *ib = (struct ibdev *)node_ibdev_named(n, q->ibdevs[i]);
+
+		if (ib && recall_opened(d, n, ib))
+			n_tried++;
+		else if (ib && ib->uverbs[0])
+			COPY(names[n_names++], q->ibdevs[i]);
+	}
+	if (n_names > 0)
+		verbs_try((const char(*)[IBDEV_LEN])names, n_names, answers);
+	for (size_t i = 0; i < n_names; i++) {
+		struct ibdev *ib = (struct ibdev *)node_ibdev_named(n, names[i]);
+
+		/* Another device of that name may have come since. */
+		if (answers[i].result == -ENODEV && is_there(&d->fs, ib))
+			verbs_try((const char(*)[IBDEV_LEN])names + i, 1, &answers[i]);
+		ib->active_mtu = answers[i].active_mtu;
+		ib->verbs = judge_verbs(&d->fs, ib, answers[i].result);
+		if (note_opened(d, n, ib) < 0)
+			return -ENOMEM;
+		n_tried += ib->verbs != 1;
+	}
+	return n_tried;
+}
+
 static int answer(void *userdata, const struct questions *q, const struct memory *memory,
 		  struct node *n)
 {
@@ -121,6 +495,18 @@ static int answer(void *userdata, const struct questions *q, const struct memory
 		r = observe_dcbs(d, q, n, memory);
 	}
 	return r < 0 ? r : n_known + r > 0;
+}
+
+/* --- clock and children --- */
+
+static uint64_t tell_usec(void *userdata _unused_)
+{
+	return now_usec();
+}
+
+static int64_t tell_sec(void *userdata _unused_)
+{
+	return time(NULL);
 }
 
 static int begin(void *userdata _unused_, struct child *c, size_t i)

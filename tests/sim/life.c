@@ -9,7 +9,7 @@
 #include "../../src/model/memory.h"
 #include "../../src/model/paths.h"
 #include "../../src/os/memory-file.h"
-#include "../../src/pass/observe.h"
+#include "../../src/pass/live.h"
 #include "../../src/service/schedule.h"
 #include "../../src/service/service.h"
 #include "../../src/show/state.h"

@@ -10,7 +10,7 @@
 #include "../../src/model/use-facts.h"
 #include "../../src/model/way-facts.h"
 #include "../../src/os/child.h"
-#include "../../src/pass/observe.h"
+#include "../../src/pass/live.h"
 #include "../../src/plugin/plugin-observe.h"
 #include "../../src/show/state.h"
 #include "../../src/step/observers.h"
