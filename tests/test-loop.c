@@ -17,8 +17,8 @@
 #include "../src/os/child.h"
 #include "../src/os/memory-file.h"
 #include "../src/os/os.h"
-#include "../src/pass/loop.h"
 #include "../src/pass/live.h"
+#include "../src/pass/loop.h"
 #include "../src/show/state.h"
 #include "tree.h"
 
@@ -147,7 +147,7 @@ static int begin(void *userdata, _unused_ struct child *c, _unused_ size_t i)
 	return -EIO;
 }
 
-static void finish(_unused_ void *userdata, _unused_ struct child *c)
+static void finish(_unused_ struct child *c)
 {
 }
 

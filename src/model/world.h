@@ -38,8 +38,8 @@ struct world {
 	int (*begin)(void *userdata, struct child *c, size_t i);
 	int (*end)(void *userdata, struct child *c, uint64_t until_usec, char *ret_error,
 		   size_t size);
-	void (*finish)(void *userdata, struct child *c);
-	void (*leave)(void *userdata, struct child *c);
+	void (*finish)(struct child *c);
+	void (*leave)(struct child *c);
 	/* Wait: poll() of what was begun, until now_usec() is @until_usec. */
 	int (*wait)(void *userdata, struct pollfd *fds, size_t n, uint64_t until_usec);
 

@@ -242,7 +242,7 @@ static void lane_event(const struct apply *ap, struct lane *l, enum lane_event e
 	l->state = next[before][event];
 	/* The process of a lane has a copy of the plan of its last action. */
 	if (l->state == LANE_FREE && before != LANE_RUNNING)
-		ap->world->finish(ap->world->userdata, &l->child);
+		ap->world->finish(&l->child);
 }
 
 static struct lane *find_lane(struct apply *ap, const struct action *a)
@@ -563,8 +563,8 @@ void apply_done(struct apply *ap)
 {
 	for (size_t i = 0; i < ap->n_lanes; i++) {
 		if (is_busy(&ap->lanes[i]))
-			ap->world->leave(ap->world->userdata, &ap->lanes[i].child);
-		ap->world->finish(ap->world->userdata, &ap->lanes[i].child);
+			ap->world->leave(&ap->lanes[i].child);
+		ap->world->finish(&ap->lanes[i].child);
 		action_texts_done(&ap->lanes[i].texts);
 	}
 	free(ap->lanes);

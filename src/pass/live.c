@@ -520,16 +520,6 @@ static int end(void *userdata _unused_, struct child *c, uint64_t until_usec, ch
 	return child_end(c, until_usec, ret_error, size);
 }
 
-static void finish(void *userdata _unused_, struct child *c)
-{
-	child_done(c);
-}
-
-static void leave(void *userdata _unused_, struct child *c)
-{
-	child_leave(c);
-}
-
 static int wait_until(void *userdata _unused_, struct pollfd *fds, size_t n, uint64_t until_usec)
 {
 	const uint64_t now = now_usec();
@@ -547,8 +537,8 @@ struct world live_world(struct os *d)
 			       .answer = answer,
 			       .begin = begin,
 			       .end = end,
-			       .finish = finish,
-			       .leave = leave,
+			       .finish = child_done,
+			       .leave = child_leave,
 			       .wait = wait_until,
 			       .userdata = d };
 }

@@ -239,12 +239,12 @@ static int end(void *userdata _unused_, struct child *c, uint64_t until_usec, ch
 	return job->result;
 }
 
-static void finish(void *userdata _unused_, struct child *c)
+static void finish(struct child *c)
 {
 	c->pid = 0;
 }
 
-static void leave(void *userdata _unused_, struct child *c)
+static void leave(struct child *c)
 {
 	sim.jobs[c->fd].is_there = false;
 	c->pid = 0;
