@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "../src/metadata/metadata-ask.h"
+#include "../src/metadata/metadata-apply.h"
 #include "../src/model/paths.h"
 #include "../src/os/helper.h"
 #include "../src/step/observers.h"

@@ -5,7 +5,7 @@
 #include "../base/log.h"
 #include "../config/config-errors.h"
 #include "../config/load.h"
-#include "../metadata/metadata-ask.h"
+#include "../metadata/metadata-apply.h"
 #include "../model/paths.h"
 #include "../pass/loop.h"
 #include "session.h"

@@ -1,18 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Metadata: has the helper ask the cloud about one NIC, and keeps the answer for this boot. Sets no
- * address: the next look finds the file, and the next plan makes of it what is wanted.
- */
-#include "metadata-ask.h"
+#include "metadata-apply.h"
 
 #include "../model/memory.h"
 #include "../model/paths.h"
+#include "../os/helper.h"
 #include "../os/memory-file.h"
 #include "../step/ledger-apply.h"
 #include "../step/verbs.h"
 
 /* The helper ends by itself before: src/metadata/metadata-main.c. */
 #define ASK_USEC (12 * USEC_PER_SEC)
+
+int metadata_parse_answer(char *line, struct metadata *ret)
+{
+	const char *known, *waiting, *refused;
+	const size_t n = strcspn(line, "\n");
+
+	if (n + 1 >= METADATA_LINE_LEN || !streq(line + n, "\n"))
+		return -EBADMSG;
+	line[n] = '\0';
+	known = after(line, "known ");
+	waiting = after(line, "waiting ");
+	refused = after(line, "refused ");
+
+	if (known)
+		return metadata_parse(known, ret) < 0 ? -EBADMSG : 0;
+	if (!waiting && !refused)
+		return -EBADMSG;
+	*ret = (struct metadata){ .state = waiting ? METADATA_WAITING : METADATA_REFUSED };
+	COPY(ret->detail, waiting ? waiting : refused);
+	make_printable(ret->detail);
+	return 0;
+}
+
+int metadata_ask(const char *path, const char *mac, uint64_t deadline_usec, struct metadata *ret)
+{
+	_cleanup_(freep) char *answer = NULL;
+	struct metadata m = {};
+	int r;
+
+	r = helper_ask(path, mac, deadline_usec, &answer);
+	if (r >= 0)
+		r = metadata_parse_answer(answer, &m);
+	if (r < 0)
+		return r;
+	COPY(m.mac, mac);
+	*ret = m;
+	return 0;
+}
+
+int metadata_ask_type(const char *path, uint64_t deadline_usec, char ret[static METADATA_TYPE_LEN])
+{
+	_cleanup_(freep) char *answer = NULL;
+	const char *known;
+	int r;
+
+	r = helper_ask(path, METADATA_TYPE, deadline_usec, &answer);
+	if (r < 0)
+		return r;
+	answer[strcspn(answer, "\n")] = '\0';
+	if (is_prefix(answer, "waiting "))
+		return -EAGAIN;
+	known = after(answer, "known ");
+	if (!known || !metadata_is_type(known))
+		return -EBADMSG;
+	snprintf(ret, METADATA_TYPE_LEN, "%s", known);
+	return 0;
+}
+
 /*
  * Kept for the whole boot: every pass needs the gateway, and the service is asked once. What other
  * NICs were told earlier in this round is in the file, not in the look before it; and others may be

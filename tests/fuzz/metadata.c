@@ -8,7 +8,7 @@
  */
 #include <arpa/inet.h>
 
-#include "../../src/metadata/metadata-ask.h"
+#include "../../src/metadata/metadata-apply.h"
 #include "fuzz.h"
 
 /* The helper is one file, and its main() the one thing of it that is not wanted here. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Metadata: asks the helper for the address of a NIC or the instance's type, by helper.h. No IP is
- * spoken here.
+ * spoken here. The verb keeps the answer about a NIC for this boot, and sets no address: the next
+ * look finds the file, and the next plan makes of it what is wanted.
  */
 #pragma once
 
