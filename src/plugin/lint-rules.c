@@ -2,6 +2,7 @@
 #include "lint-rules.h"
 
 #include "../base/document.h"
+#include "../model/given.h"
 #include "../model/module-options.h"
 #include "../model/way-facts.h"
 #include "plugin-output.h"
@@ -534,21 +535,10 @@ int output_lint(const struct config *c, const struct node *n, const struct plan 
 	return 0;
 }
 
-/* "driver:erdma" or "id:1ded:107f" as a whole word. */
 static bool names_erdma(const char *match)
 {
-	static const char *const words[] = { "driver:erdma", "id:1ded:107f" };
-
-	for (const char *word = match; word && *word;) {
-		const size_t n = strcspn(word, " \t");
-
-		for (size_t i = 0; i < ELEMENTSOF(words); i++)
-			if (n == strlen(words[i]) && is_prefix(word, words[i]))
-				return true;
-		word += n;
-		word += strspn(word, " \t");
-	}
-	return false;
+	return match &&
+	       (given_has_word(match, "driver:erdma") || given_has_word(match, "id:1ded:107f"));
 }
 
 enum reason output_lint_config(const struct config *c, char *detail, size_t size)
