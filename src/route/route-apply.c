@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Route: netdevs are brought up and get their MTU; ranks, addresses, routes, rules, neighbours and
- * sysctls of them, each with its line in the ledger first, so that it can be taken back. Decides on
- * none of them.
+ * Route: netdevs are brought up and get their MTU, MAC and names; ranks, addresses, routes, rules,
+ * neighbours and sysctls of them, each with its line in the ledger first, so that it can be taken
+ * back. Decides on none of them.
  */
 #include "../os/link.h"
 #include "../os/route.h"
@@ -19,6 +19,38 @@ int apply_set_link_up(struct work *w, const struct action *a)
 int apply_set_mtu(struct work *w, const struct action *a)
 {
 	return link_set_mtu(&w->os->route, a->ifindex, (uint32_t)a->number.to.n);
+}
+
+/* Most drivers take no other MAC while it is up, and kernels before 6.2 no other name. */
+static int set_while_down(struct work *w, const struct action *a,
+			  int (*set)(struct netlink *nl, uint32_t ifindex, const char *value))
+{
+	int r = set(&w->os->route, a->ifindex, a->text.to), r_up;
+
+	if (r != -EBUSY)
+		return r;
+	r = link_set_down(&w->os->route, a->ifindex);
+	if (r < 0)
+		return r;
+	r = set(&w->os->route, a->ifindex, a->text.to);
+	r_up = link_set_up(&w->os->route, a->ifindex);
+	return r < 0 ? r : r_up;
+}
+
+int apply_set_mac(struct work *w, const struct action *a)
+{
+	return set_while_down(w, a, link_set_mac);
+}
+
+int apply_set_name(struct work *w, const struct action *a)
+{
+	return set_while_down(w, a, link_set_name);
+}
+
+int apply_change_altname(struct work *w, const struct action *a)
+{
+	return link_change_altname(&w->os->route, a->ifindex, a->text.to,
+				   a->verb == VERB_ADD_ALTNAME);
 }
 
 /* Notes the change in the ledger before it is made, unless there is no socket to make it with. */
