@@ -12,7 +12,6 @@
 #include "../step/steps.h"
 
 #include <linux/if_link.h>
-#include <sys/socket.h>
 
 /* --- why a port is not ACTIVE, as far as links and carriers show it --- */
 

@@ -32,7 +32,6 @@
 #include "../module/cmdline-observe.h"
 
 #include <ctype.h>
-#include <sys/socket.h>
 
 #define MAX_MOUNTS_BYTES  (16u << 20) /* a node with pods has some thousand, of 300 bytes each */
 #define MAX_CMDLINE_BYTES (2u << 20)

@@ -3,13 +3,9 @@
  * Coexistence: others who have their hands on managed NICs, told as hints; nothing is done about
  * them.
  */
-#include "../model/module-options.h"
 #include "../model/rtproto.h"
 #include "../model/vf-facts.h"
 #include "../route/nic-netdev-rules.h"
-
-#include <linux/rtnetlink.h>
-#include <sys/socket.h>
 
 /* Terway's tables: getRouteTableID() in its plugin/driver/utils */
 #define TERWAY_TABLE_BASE 1000

@@ -26,7 +26,6 @@
 #include "../model/metadata.h"
 #include "../os/helper.h"
 
-#include <ctype.h>
 #include <curl/curl.h>
 #include <stdarg.h>
 

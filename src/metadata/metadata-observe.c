@@ -9,9 +9,6 @@
 #include "../model/metadata.h"
 #include "../os/memory-file.h"
 
-#include <linux/rtnetlink.h>
-#include <sys/socket.h>
-
 /* The entry of a MAC; a missing entry is added as waiting. NULL: there is no memory. */
 static struct metadata *entry_of(struct node *n, const char *mac)
 {

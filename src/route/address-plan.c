@@ -9,7 +9,6 @@
 #include "../model/metadata.h"
 #include "nic-netdev-rules.h"
 
-#include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 

@@ -3,7 +3,6 @@
 
 #include "../guard/guard-rules.h"
 #include "../model/metadata.h"
-#include "../model/module-options.h"
 #include "../model/rtproto.h"
 #include "../step/steps.h"
 

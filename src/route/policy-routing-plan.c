@@ -15,7 +15,6 @@
 #include <arpa/inet.h>
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
-#include <net/if.h>
 
 #define DEFAULT_METRIC_IPV6 1024 /* IP6_RT_PRIO_USER: the kernel's default */
 

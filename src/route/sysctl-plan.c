@@ -7,7 +7,6 @@
  * effective value of each is the larger of conf/all and the netdev's:
  * Documentation/networking/ip-sysctl.rst. What is right in effect is left as it is.
  */
-#include "../model/module-options.h"
 #include "nic-netdev-rules.h"
 
 #include <linux/rtnetlink.h>

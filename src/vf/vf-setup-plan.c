@@ -11,7 +11,6 @@
 #include "../step/steps.h"
 
 #include <linux/if_link.h>
-#include <linux/rtnetlink.h>
 
 /* A VF of ours, with what the driver of its PF reports of it. */
 struct vf {
