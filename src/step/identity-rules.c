@@ -107,14 +107,14 @@ void identity_mac(const struct node *n, const struct plan *p, const char *seed,
 }
 
 static void make_guid(const struct node *n, const struct plan *p, const char *kind,
-		      const char *seed, const struct pci *vf, char *ret, size_t size)
+		      const char *seed, const struct pci *vf, char ret[static GUID_LEN])
 {
 	for (uint32_t try = 0; try < MAX_TRIES; try++) {
 		uint64_t h = hash(kind, seed, vf->vf_index, try);
 
-		snprintf(ret, size, "%04x:%04x:%04x:%04x", (unsigned)(h >> 48 & 0xfcff) | 0x0200,
-			 (unsigned)(h >> 32 & 0xffff), (unsigned)(h >> 16 & 0xffff),
-			 (unsigned)(h & 0xffff));
+		snprintf(ret, GUID_LEN, "%04x:%04x:%04x:%04x",
+			 (unsigned)(h >> 48 & 0xfcff) | 0x0200, (unsigned)(h >> 32 & 0xffff),
+			 (unsigned)(h >> 16 & 0xffff), (unsigned)(h & 0xffff));
 		if (!is_taken(n, p, vf, ret))
 			return;
 	}
@@ -127,9 +127,9 @@ void identity_guids(const struct node *n, const struct plan *p, const char *seed
 	copy(ret_node, GUID_LEN, v->node_guid);
 	copy(ret_port, GUID_LEN, v->port_guid);
 	if (guid_is_zero(ret_node))
-		make_guid(n, p, "node-guid", seed, vf, ret_node, GUID_LEN);
+		make_guid(n, p, "node-guid", seed, vf, ret_node);
 	if (guid_is_zero(ret_port))
-		make_guid(n, p, "port-guid", seed, vf, ret_port, GUID_LEN);
+		make_guid(n, p, "port-guid", seed, vf, ret_port);
 }
 
 bool identity_is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_info *v)
