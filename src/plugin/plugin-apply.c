@@ -11,24 +11,19 @@
 
 #define MAX_BYTES (1u << 20)
 
-static int write_text(struct work *w, const char *path, const char *text)
-{
-	/* Paths of actions are absolute. Plugins run with a user of their own choice, and so may
-	 * who looks at static pods: readable for all. */
-	return MIN(fs_output(&w->os->fs, path, text, strlen(text), 0644), 0);
-}
-
 /* In our own folder all is ours. Elsewhere the record comes last: the same text is recorded again.
  */
 int apply_write_plugin(struct work *w, const struct action *a)
 {
+	const char *text = w->plan->plugin;
 	struct plugin_record record;
 	int r;
 
-	r = write_text(w, a->target + 1, w->plan->plugin);
+	/* Plugins run with a user of their own choice: readable for all. */
+	r = MIN(fs_output(&w->os->fs, a->target + 1, text, strlen(text), 0644), 0);
 	if (r < 0 || is_prefix(a->target, "/" PLUGIN_FOLDER))
 		return r;
-	plugin_record_make(&record, a->target, w->plan->plugin);
+	plugin_record_make(&record, a->target, text);
 	r = memory_write(&w->os->fs, MEMORY_BOOT, &plugin_record_fields, &record);
 	if (r < 0)
 		copy(w->error, CHILD_ERROR_LEN, "/" MEMORY_BOOT_PATH " cannot be written");
