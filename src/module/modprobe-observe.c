@@ -157,12 +157,6 @@ static char *next_line(char *at, const char *end, bool is_continued, uint32_t *n
 	return at;
 }
 
-/* The copy of a file for a recorder. */
-struct modprobe_copy {
-	struct stream out; /* closed: there is no recorder */
-	uint32_t line;
-};
-
 /* The next word of a line, which stays as it is. Return: what follows. */
 static const char *take_word(const char *line, const char *blanks, char *ret, size_t size)
 {
@@ -218,31 +212,28 @@ static size_t kept_length(const struct modprobe_source *s, const char *line, con
 	return strlen(line) - strlen(rest);
 }
 
-static void keep_line(struct modprobe_copy *c, const struct modprobe_source *s, const char *line)
+/* @f: the copy of the file for a recorder; NULL: there is none. @at: the line that it is at */
+static void keep_line(FILE *f, uint32_t *at, const struct modprobe_source *s, const char *line)
 {
 	const char *end;
-	size_t n = c->out.f ? kept_length(s, line, &end) : 0;
+	size_t n = f ? kept_length(s, line, &end) : 0;
 
 	if (n == 0)
 		return;
-	for (; c->line < s->line; c->line++)
-		fputc('\n', c->out.f);
+	for (; *at < s->line; ++*at)
+		fputc('\n', f);
 	for (size_t i = 0; i < n; i++)
-		fprintf(c->out.f, line[i] == '\\' ? "\\\\" : "%c", line[i]);
-	fprintf(c->out.f, "%s\n", end);
-	c->line++;
-}
-
-static void copy_done(struct modprobe_copy *c)
-{
-	stream_done(&c->out);
+		fprintf(f, line[i] == '\\' ? "\\\\" : "%c", line[i]);
+	fprintf(f, "%s\n", end);
+	++*at;
 }
 
 static int read_file(const struct fs *fs, const char *path, struct modprobe_source *s)
 {
 	const bool is_modprobe = s->kind == OPTION_MODPROBE;
-	_cleanup_(copy_done) struct modprobe_copy c = { .line = 1 };
+	_cleanup_(stream_done) struct stream out = {};
 	_cleanup_(freep) char *data = NULL;
+	uint32_t at = 1;
 	size_t size;
 	int r;
 
@@ -256,7 +247,7 @@ static int read_file(const struct fs *fs, const char *path, struct modprobe_sour
 		return 0;
 	}
 
-	if (fs->on_read && s->node && stream_open(&c.out) < 0)
+	if (fs->on_read && s->node && stream_open(&out) < 0)
 		return -ENOMEM;
 	s->file[0] = '/';
 	copy(s->file + 1, sizeof(s->file) - 1, path);
@@ -265,13 +256,13 @@ static int read_file(const struct fs *fs, const char *path, struct modprobe_sour
 		uint32_t n_lines;
 
 		next = next_line(line, data + size, is_modprobe, &n_lines);
-		keep_line(&c, s, line);
+		keep_line(out.f, &at, s, line);
 		r = s->on_line(s->userdata, line);
 		if (r < 0)
 			return r;
 		s->line += n_lines;
 	}
-	return c.out.f ? fs_record_stream(fs, path, &c.out) : 0;
+	return out.f ? fs_record_stream(fs, path, &out) : 0;
 }
 
 static int read_folders(const struct fs *fs, const char *const *folders, struct modprobe_source *s)
