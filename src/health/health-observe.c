@@ -73,11 +73,6 @@ static int ask_in_child(struct os *d, struct node *n, struct memory *memory)
 	return r;
 }
 
-static bool is_any_busy(const struct node *n)
-{
-	return ANY(p, n->pcis, n->n_pcis, p->is_busy);
-}
-
 static bool has_sriov(const struct node *n)
 {
 	return ANY(p, n->pcis, n->n_pcis, p->has_sriov && p->driver[0]);
@@ -132,7 +127,7 @@ int observe_health(struct os *d, struct node *n, struct memory *memory)
 	if (d->devlink_pid)
 		memory->devlink_pid = d->devlink_pid;
 	/* Another process holds a lock that devlink needs. */
-	if (memory->stuck[0] || memory->devlink_pid || is_any_busy(n)) {
+	if (memory->stuck[0] || memory->devlink_pid || ANY(p, n->pcis, n->n_pcis, p->is_busy)) {
 		recall(d, n);
 		return 0;
 	}

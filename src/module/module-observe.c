@@ -447,11 +447,6 @@ static bool is_dkms_building(const struct fs *fs)
 	return unit_file_read_pids(fs, "dkms.service", true, &pids, &size) >= 0 && size > 0;
 }
 
-static bool has_infiniband(const struct node *n)
-{
-	return ANY(p, n->pcis, n->n_pcis, node_is_infiniband(n, p));
-}
-
 static int look_all(struct os *d, struct node *n)
 {
 	struct drivers seen = {};
@@ -461,7 +456,7 @@ static int look_all(struct os *d, struct node *n)
 		r = look(d, n, rdma_modules[i], false);
 	for (size_t i = 0; i < ELEMENTSOF(other_modules) && r >= 0; i++)
 		r = look(d, n, other_modules[i], false);
-	if (r >= 0 && has_infiniband(n))
+	if (r >= 0 && ANY(p, n->pcis, n->n_pcis, node_is_infiniband(n, p)))
 		r = look(d, n, IPOIB_MODULE, false);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (!n->pcis[i].driver[0])
