@@ -103,11 +103,9 @@ static int observe_gids(const struct fs *fs, const char *folder, struct port *po
 static int observe_port(const struct fs *fs, const char *ibdev, const char *number, bool is_short,
 			struct port *port)
 {
-	char folder[128];
+	const char *folder = FS_PATH(IBDEV_FOLDER "/%s/ports/%s", ibdev, number);
 
 	port->number = (uint32_t)strtoul(number, NULL, 10);
-	snprintf(folder, sizeof(folder), IBDEV_FOLDER "/%s/ports/%s", ibdev, number);
-
 	observe_text(fs, FS_PATH("%s/state", folder), port->state, sizeof(port->state));
 	keep_word(port->state);
 	observe_text(fs, FS_PATH("%s/link_layer", folder), port->link_layer,
@@ -151,11 +149,10 @@ int observe_ibdev_function(const struct fs *fs, struct ibdev *ib)
 
 int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib)
 {
+	const char *folder = FS_PATH(IBDEV_FOLDER "/%s", ib->name);
 	_cleanup_(fs_leave) struct fs inside = {};
-	char folder[128];
 	int r;
 
-	snprintf(folder, sizeof(folder), IBDEV_FOLDER "/%s", ib->name);
 	fs_enter(fs, folder, &inside);
 	r = ib->pci[0] ? 0 : observe_ibdev_function(&inside, ib);
 	if (r < 0)
@@ -173,19 +170,17 @@ int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib)
 
 int observe_all_gids(const struct fs *fs, struct ibdev *ib)
 {
+	const char *device = FS_PATH(IBDEV_FOLDER "/%s", ib->name);
 	_cleanup_(fs_leave) struct fs inside = {};
-	char device[128], folder[160];
 	int r = 0;
 
-	snprintf(device, sizeof(device), IBDEV_FOLDER "/%s", ib->name);
 	fs_enter(fs, device, &inside);
 	for (size_t i = 0; i < ib->n_ports && r >= 0; i++) {
 		struct port *port = &ib->ports[i];
 
 		free(TAKE(port->gids));
 		port->n_gids = 0;
-		snprintf(folder, sizeof(folder), "%s/ports/%" PRIu32, device, port->number);
-		r = observe_gids(&inside, folder, port);
+		r = observe_gids(&inside, FS_PATH("%s/ports/%" PRIu32, device, port->number), port);
 	}
 	return r;
 }

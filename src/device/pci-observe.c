@@ -100,12 +100,12 @@ static int read_ids(const struct fs *fs, struct pci *pci)
 
 static void read_numa_node(const struct fs *fs, struct pci *pci)
 {
-	char path[128], text[16];
+	char text[16];
 
 	pci->numa_node = -1;
-	snprintf(path, sizeof(path), FOLDER "/%s/numa_node", pci->address);
 	/* "-1": the machine has no NUMA. */
-	if (fs_read(fs, path, text, sizeof(text)) >= 0 && text[0] >= '0' && text[0] <= '9')
+	if (fs_read(fs, FS_PATH(FOLDER "/%s/numa_node", pci->address), text, sizeof(text)) >= 0 &&
+	    text[0] >= '0' && text[0] <= '9')
 		pci->numa_node = (int)strtol(text, NULL, 10);
 }
 
@@ -252,14 +252,12 @@ static void look_for_netdev(const struct fs *fs, const struct memory *memory, st
 	const bool is_asked = pci->physfn[0] || pci->class >> 8 == CLASS_INFINIBAND;
 	const struct device_memory *m = is_asked ? memory_device(memory, pci->address) : NULL;
 	struct fs unrecorded = *fs; /* for a look at a capture does not ask this */
-	char path[128];
 
 	if (!fs->is_live || !m || !m->netdev[0] || !pci->driver[0] ||
 	    is_prefix(pci->driver, "virtio") || m->usable_instance != pci->instance)
 		return;
-	snprintf(path, sizeof(path), FOLDER "/%s/net", pci->address);
 	unrecorded.on_read = NULL;
-	pci->is_without_netdev = !fs_exists(&unrecorded, path);
+	pci->is_without_netdev = !fs_exists(&unrecorded, FS_PATH(FOLDER "/%s/net", pci->address));
 }
 
 /* A vDPA device is below the function it was made of: _vdpa_register_device() in
@@ -289,12 +287,11 @@ static int name_vdpas(const struct fs *fs, struct node *n)
 
 static bool has_management_mark(const struct fs *fs, const char *address)
 {
-	_cleanup_(closep) int fd = -EBADF;
-	char path[128], text[VPD_BYTES];
+	const char *path = FS_PATH(FOLDER "/%s/vpd", address);
+	_cleanup_(closep) int fd = fs_open(fs, path, O_RDONLY | O_NONBLOCK);
+	char text[VPD_BYTES];
 	ssize_t size;
 
-	snprintf(path, sizeof(path), FOLDER "/%s/vpd", address);
-	fd = fs_open(fs, path, O_RDONLY | O_NONBLOCK);
 	size = fd < 0 ? -1 : read(fd, text, sizeof(text));
 	if (size <= 0 || !memmem(text, (size_t)size, MANAGEMENT_MARK, strlen(MANAGEMENT_MARK)))
 		return false;

@@ -194,12 +194,11 @@ static void forget_rate(const struct node *n, struct ibdev *ib)
 static bool is_stray_erdma(const struct fs *fs, const struct node *n, const struct ibdev *ib)
 {
 	const struct pci *pci = node_pci(n, ib->pci);
-	char path[128], text[128];
+	char text[128];
 
 	if (!ib->is_virtual || (pci && streq(pci->driver, "erdma")))
 		return false;
-	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/node_desc", ib->name);
-	observe_text(fs, path, text, sizeof(text));
+	observe_text(fs, FS_PATH(IBDEV_FOLDER "/%s/node_desc", ib->name), text, sizeof(text));
 	return is_prefix(text, "Elastic RDMA");
 }
 

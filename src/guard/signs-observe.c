@@ -264,10 +264,9 @@ int observe_cni(const struct fs *fs, struct node *n, const struct memory *memory
 
 	for (size_t i = 0; i < memory->n_devices; i++) {
 		struct pci *pci = (struct pci *)node_pci(n, memory->devices[i].pci);
-		char path[96];
+		const char *path = FS_PATH("var/lib/cni/sriov/pci/%s", memory->devices[i].pci);
 		struct stat st;
 
-		snprintf(path, sizeof(path), "var/lib/cni/sriov/pci/%s", memory->devices[i].pci);
 		if (!memory->devices[i].is_out || !pci || fs_stat(fs, path, &st) < 0)
 			continue;
 		if (!locks)

@@ -46,12 +46,12 @@ static int is_listed(const struct fs *fs, const char *name)
 static int is_loaded(const struct fs *fs, const struct node *n, const char *name,
 		     enum module_state *ret)
 {
-	char path[128], text[16];
+	const char *path = FS_PATH("sys/module/%s", name);
+	char text[16];
 
 	*ret = MODULE_LOADED;
 	if (fs_read(fs, FS_PATH("sys/module/%s/initstate", name), text, sizeof(text)) >= 0)
 		return streq(text, "live");
-	snprintf(path, sizeof(path), "sys/module/%s", name);
 	if (n->is_copy && fs_exists(fs, path) <= 0)
 		return is_listed(fs, name);
 	*ret = MODULE_BUILTIN;

@@ -45,13 +45,11 @@ int observe_dcbs(struct os *d, const struct questions *q, struct node *n,
 
 static void read_port(const struct fs *fs, const char *ibdev, struct port *port)
 {
-	char attribute[64];
-
-	snprintf(attribute, sizeof(attribute), "ports/%" PRIu32 "/default_roce_tos", port->number);
-	if (rdma_cm_read(fs, ibdev, attribute, port->roce_tos, sizeof(port->roce_tos)) < 0)
+	if (rdma_cm_read(fs, ibdev, FS_PATH("ports/%" PRIu32 "/default_roce_tos", port->number),
+			 port->roce_tos, sizeof(port->roce_tos)) < 0)
 		port->roce_tos[0] = '\0';
-	snprintf(attribute, sizeof(attribute), "ports/%" PRIu32 "/default_roce_mode", port->number);
-	if (rdma_cm_read(fs, ibdev, attribute, port->roce_mode, sizeof(port->roce_mode)) < 0)
+	if (rdma_cm_read(fs, ibdev, FS_PATH("ports/%" PRIu32 "/default_roce_mode", port->number),
+			 port->roce_mode, sizeof(port->roce_mode)) < 0)
 		port->roce_mode[0] = '\0';
 }
 

@@ -99,7 +99,8 @@ static int check_removal(struct work *w, const struct action *a)
 int apply_set_num_vfs(struct work *w, const struct action *a)
 {
 	const struct pci *pf = node_pci(w->node, a->target);
-	char path[320], from[SHOWN_LEN], to[SHOWN_LEN];
+	const char *path = FS_PATH("sys/bus/pci/devices/%s/sriov_numvfs", a->target);
+	char from[SHOWN_LEN], to[SHOWN_LEN];
 	const bool is_removal = action_is_to(a, 0);
 	int r;
 
@@ -111,7 +112,6 @@ int apply_set_num_vfs(struct work *w, const struct action *a)
 	if (pf && !pf->has_autoprobe)
 		log_debug("%s: no sriov_drivers_autoprobe: VFs are bound as they are made",
 			  a->target);
-	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/sriov_numvfs", a->target);
 	/* Without a note "revert --vfs" leaves them; that is no reason not to make them. */
 	r = is_removal ? 0 : ledger_note(w, a, action_from(a, from));
 	if (r < 0)
@@ -184,9 +184,9 @@ static int set_record(struct work *w, const char *address, bool is_off)
  */
 int apply_set_autoprobe(struct work *w, const struct action *a)
 {
+	const char *path = FS_PATH("sys/bus/pci/devices/%s/sriov_drivers_autoprobe", a->target);
 	const bool is_off = action_is_to(a, 0);
 	uint32_t value;
-	char path[320];
 	int r = 0;
 
 	if (is_off)
@@ -196,7 +196,6 @@ int apply_set_autoprobe(struct work *w, const struct action *a)
 		return r;
 	}
 
-	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/sriov_drivers_autoprobe", a->target);
 	r = fs_write_attribute(&w->os->fs, path, is_off ? "0" : "1");
 	if (r >= 0)
 		r = fs_read_u32(&w->os->fs, path, &value);
