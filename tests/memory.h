@@ -7,8 +7,8 @@
 #include <jansson.h>
 
 #include "../src/model/memory.h"
-#include "../src/pass/remember-plan.h"
 #include "../src/show/state.h"
+#include "../src/step/steps.h"
 
 /* What a pass in this boot finds in state.json and in its memory. Return: of state.json. */
 static inline int take_texts(const char *state, const char *memory, const char *boot_id,
@@ -35,7 +35,7 @@ static inline char *memory_text(const struct config *c, const struct node *n,
 	_cleanup_(memory_done) struct memory kept = {};
 	json_auto_t *object = NULL;
 
-	if (output_memory(c, n, memory, p, &kept) < 0)
+	if (plan_remember(c, n, memory, p, &kept) < 0)
 		abort();
 	object = fields_pack(&pass_memory_fields, &kept);
 	return json_dumps(object, 0);

@@ -8,8 +8,8 @@
 
 #include "../src/model/memory.h"
 #include "../src/os/memory-file.h"
-#include "../src/pass/remember-plan.h"
 #include "../src/step/attempts-plan.h"
+#include "../src/step/steps.h"
 #include "scene.h"
 #include "tree.h"
 
@@ -166,7 +166,7 @@ static void pass_once(const struct scene *s, enum verb verb, int result, struct 
 	plan_mark_tried(&p);
 	action_texts_done(&texts);
 	*ret = action_copy(&texts, a);
-	assert_int_equal(output_memory(&s->config, &s->node, &memory, &p, &now), 0);
+	assert_int_equal(plan_remember(&s->config, &s->node, &memory, &p, &now), 0);
 	assert_int_equal(memory_write(&s->tree.fs, MEMORY_BOOT, &pass_memory_fields, &now), 0);
 	release(&p);
 }

@@ -11,7 +11,6 @@
 #include "../src/model/given.h"
 #include "../src/model/module-facts.h"
 #include "../src/model/vf-facts.h"
-#include "../src/pass/remember-plan.h"
 #include "../src/step/steps.h"
 #include "scene.h"
 
@@ -130,7 +129,7 @@ static void pass(struct scene *s, unsigned sec, char *ret, size_t size)
 
 	s->node.now_usec = START + sec * SEC;
 	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, &s->tries, true, &p), 0);
-	assert_int_equal(output_memory(&s->config, &s->node, &s->memory, &p, &next), 0);
+	assert_int_equal(plan_remember(&s->config, &s->node, &s->memory, &p, &next), 0);
 	s->again_usec = p.again_usec;
 	ret[0] = '\0';
 	for (size_t i = 0; i < p.n_actions; i++) {

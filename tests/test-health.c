@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "../src/pass/plan-make.h"
-#include "../src/pass/remember-plan.h"
 #include "../src/step/steps.h"
 
 /* Two cards of one model in one section, a VF of the first, and one more card. */
@@ -175,7 +174,7 @@ static void errors_that_were_cleared_are_none(_unused_ void **state)
 		s.memory.n_devices = 1;
 		s.pcis[0].n_aer = rows[i].n_aer;
 		assert_string_equal(hints(&s), rows[i].is_told ? "pcie-errors 0000:41:00.0" : "");
-		assert_int_equal(output_memory(&c, &s.node, &s.memory, &s.plan, &next), 0);
+		assert_int_equal(plan_remember(&c, &s.node, &s.memory, &s.plan, &next), 0);
 		assert_int_equal(next.devices[0].aer, rows[i].remembered);
 		memory_done(&next);
 	}

@@ -13,7 +13,6 @@
 #include "boots-apply.h"
 #include "live.h"
 #include "plan-make.h"
-#include "remember-plan.h"
 #include "report.h"
 
 #include <fcntl.h>
@@ -405,7 +404,7 @@ static int write_state(const struct fs *fs, const struct config *c, const struct
 
 	r = output_state(c, n, memory, p, &state);
 	if (r >= 0)
-		r = output_memory(c, n, memory, p, &next);
+		r = plan_remember(c, n, memory, p, &next);
 	if (r < 0)
 		return r;
 	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &before, NULL);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "remember-plan.h"
-
+/*
+ * Remember: what the next pass of this boot must know of this one.
+ */
 #include "../model/given.h"
+#include "../step/steps.h"
 
 /* The index tells that this very ibdev was opened, so that it need not be again. */
 static uint32_t opened_index(const struct device *d, const struct device_memory *m)
@@ -180,7 +182,7 @@ static int add_gone(const struct node *n, const struct memory *memory, struct me
 	return r;
 }
 
-int output_memory(const struct config *c, const struct node *n, const struct memory *memory,
+int plan_remember(const struct config *c, const struct node *n, const struct memory *memory,
 		  const struct plan *p, struct memory *ret)
 {
 	/* An administrator who asks for a pass, or for other settings, means the node as it is. A

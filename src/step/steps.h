@@ -222,6 +222,20 @@ int plan_ask(const struct node *n, struct plan *p);
 int plan_state(const struct config *c, const struct node *n, const struct memory *memory,
 	       struct plan *p);
 
+/**
+ * plan_remember() - what pass_memory_fields of model/memory.h has for the next pass of this boot
+ * @n:   the node as it was last seen
+ * @p:   the plan for it, with what was tried of it and failed
+ * @ret: release it with memory_done()
+ *
+ * A function was usable when it is, or was before in this boot. Names of what is not seen now are
+ * kept. "index" is of the ibdev that libibverbs opened.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int plan_remember(const struct config *c, const struct node *n, const struct memory *memory,
+		  const struct plan *p, struct memory *ret);
+
 /* Last: p->plugin, p->manifest and p->lint are those of plugin-output.h, and p->state is known. */
 int plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
 		struct plan *p);
