@@ -14,13 +14,14 @@
 #define MODULE_BLACKLIST   "module_blacklist="
 #define MODULE_BLACKLIST2  "module-blacklist="
 
-/* Sorted, as node.modules has to be. */
-const char *const rdma_modules[3] = { "ib_umad", "ib_uverbs", "rdma_ucm" };
-
-/* Modules that are looked up on every node, because their absence matters as well. */
-static const char *const other_modules[] = {
-	"erdma",  "ib_core",     "mlx5_core",    "mlx5_ib",  "mlx_compat",
-	"nvidia", NVIDIA_DEBIAN, PEERMEM_MODULE, "rdma_rxe", "smc",
+/*
+ * Modules that are looked up on every node, because their absence matters as well: those behind
+ * umad*, uverbs* and rdma_cm, which every plugin needs, and others.
+ */
+static const char *const modules_of_all[] = {
+	"ib_umad",      "ib_uverbs", "rdma_ucm",   "erdma",  "ib_core",
+	"mlx5_core",    "mlx5_ib",   "mlx_compat", "nvidia", NVIDIA_DEBIAN,
+	PEERMEM_MODULE, "rdma_rxe",  "smc",
 };
 
 static bool is_nic(const struct node *n, const struct pci *pci)
@@ -452,10 +453,8 @@ static int look_all(struct os *d, struct node *n)
 	struct drivers seen = {};
 	int r = 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(rdma_modules) && r >= 0; i++)
-		r = look(d, n, rdma_modules[i], false);
-	for (size_t i = 0; i < ELEMENTSOF(other_modules) && r >= 0; i++)
-		r = look(d, n, other_modules[i], false);
+	for (size_t i = 0; i < ELEMENTSOF(modules_of_all) && r >= 0; i++)
+		r = look(d, n, modules_of_all[i], false);
 	if (r >= 0 && ANY(p, n->pcis, n->n_pcis, node_is_infiniband(n, p)))
 		r = look(d, n, IPOIB_MODULE, false);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)

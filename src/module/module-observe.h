@@ -17,9 +17,6 @@
 /* A copy may have this list, and no /sys/module: of a module that it lacks nothing is known. */
 #define MODULES_PATH "proc/modules"
 
-/* The modules behind uverbs*, rdma_cm and umad*, which every plugin needs. */
-extern const char *const rdma_modules[3];
-
 /*
  * Fills node.modules, the module of every unbound function in node.pcis, cmdline_blacklist, and, on
  * a live root, is_dkms_building. Needs node.pcis and node.ibdevs, and in node.modules what a
