@@ -251,7 +251,7 @@ static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 	add_function(&n, "0000:99:00.1", "vfio-pci")->class = 0x020000;
 
 	assert_int_equal(users_add_found(&t.fs, &n, &memory), 0);
-	users_sort(&n);
+	SORT(n.users, n.n_users, user_compare);
 	assert_true(n.has_users);
 	assert_int_equal(n.n_users, 5);
 	assert_user(&n, 0, "0000:41:00.0", USE_NETDEV_NETNS, 0,

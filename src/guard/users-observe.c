@@ -186,11 +186,6 @@ int users_add_found(const struct fs *fs, struct node *n, const struct memory *me
 	return 0;
 }
 
-void users_sort(struct node *n)
-{
-	SORT(n->users, n->n_users, user_compare);
-}
-
 static void forget(struct node *n)
 {
 	free(TAKE(n->users));
@@ -255,6 +250,6 @@ int observe_users(struct os *d, struct node *n, const struct memory *memory)
 		forget(n);
 		return r;
 	}
-	users_sort(n);
+	SORT(n->users, n->n_users, user_compare);
 	return 0;
 }

@@ -36,7 +36,6 @@ int users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_res
 		      const struct rdma_holder *holders, size_t n_holders, struct node *n);
 /* Adds the users that in_use_find() finds, after all others; sets has_users. */
 int users_add_found(const struct fs *fs, struct node *n, const struct memory *memory);
-void users_sort(struct node *n);
 
 /*
  * QUESTION_USERS: fills users and socks of the node, and sets has_users and has_socks.
