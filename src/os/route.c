@@ -4,6 +4,8 @@
 #include "../model/rtproto.h"
 #include "nl.h"
 
+#include <linux/fib_rules.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 
 /* Nexthop objects, since 5.3, newer than the oldest headers: linux/nexthop.h */
@@ -129,7 +131,7 @@ static int on_route(struct nlmsghdr *h, void *userdata)
 }
 
 /* @table: RT_TABLE_UNSPEC for all; a kernel before 4.20 always gives all. */
-static int dump(struct netlink *nl, int family, uint32_t table, struct routes *list)
+static int dump_routes(struct netlink *nl, int family, uint32_t table, struct routes *list)
 {
 	struct rtmsg i = { .rtm_family = family,
 			   .rtm_table = table < 256 ? table : RT_TABLE_UNSPEC };
@@ -260,9 +262,9 @@ int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 	_cleanup_(freep) struct routes list = {};
 	int r;
 
-	r = dump(nl, AF_INET, RT_TABLE_UNSPEC, &list);
+	r = dump_routes(nl, AF_INET, RT_TABLE_UNSPEC, &list);
 	if (r >= 0)
-		r = dump(nl, AF_INET6, RT_TABLE_UNSPEC, &list);
+		r = dump_routes(nl, AF_INET6, RT_TABLE_UNSPEC, &list);
 	if (r >= 0)
 		r = look_up_nexthops(nl, &list);
 	if (r < 0)
@@ -273,7 +275,7 @@ int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 	return 0;
 }
 
-static struct nl_msg *make(int request, int flags, uint8_t protocol, const struct route *t)
+static struct nl_msg *make_route(int request, int flags, uint8_t protocol, const struct route *t)
 {
 	struct rtmsg i = {
 		.rtm_family = t->family,
@@ -307,7 +309,7 @@ static struct nl_msg *make(int request, int flags, uint8_t protocol, const struc
 static int find_foreign(struct netlink *nl, const struct route *t)
 {
 	_cleanup_(freep) struct routes list = {};
-	int r = dump(nl, t->family, t->table, &list);
+	int r = dump_routes(nl, t->family, t->table, &list);
 
 	for (size_t i = 0; i < list.n && r >= 0; i++)
 		if (list.routes[i].protocol != OWN_PROTOCOL && list.routes[i].table == t->table &&
@@ -324,12 +326,12 @@ int route_set(struct netlink *nl, const struct route *t, bool is_replaced)
 	const uint8_t protocol = t->protocol ? t->protocol : OWN_PROTOCOL;
 	int r = is_replaced ? find_foreign(nl, t) : 0;
 
-	return r < 0 ? r : netlink_ask(nl, make(RTM_NEWROUTE, how, protocol, t));
+	return r < 0 ? r : netlink_ask(nl, make_route(RTM_NEWROUTE, how, protocol, t));
 }
 
 int route_remove(struct netlink *nl, const struct route *t)
 {
-	int r = netlink_ask(nl, make(RTM_DELROUTE, 0, OWN_PROTOCOL, t));
+	int r = netlink_ask(nl, make_route(RTM_DELROUTE, 0, OWN_PROTOCOL, t));
 	return r == -ESRCH || r == -ENODEV ? 0 : r;
 }
 
@@ -395,4 +397,239 @@ int route_lookup(struct netlink *nl, struct lookup *l, bool with_hops)
 	l->hops[0] = l->found;
 	l->n_hops = 1;
 	return with_hops ? take_hops(nl, l) : 0;
+}
+
+/* --- policy routing rules --- */
+
+struct rules {
+	struct rule *rules; /* owned */
+	size_t n;
+};
+
+#define RULE_FIND_SOURCE 0x10000 /* FIB_RULE_FIND_SADDR */
+
+/* Conditions that struct rule lacks, and all that newer kernels have: no condition is not sent. */
+static bool has_more(const struct nlmsghdr *h, const struct fib_rule_hdr *i,
+		     struct nlattr *tb[static FRA_MAX + 1])
+{
+	static const int conditions[] = { FRA_FLOW,       FRA_TUN_ID,   FRA_SUPPRESS_IFGROUP,
+					  FRA_UID_RANGE,  FRA_IP_PROTO, FRA_SPORT_RANGE,
+					  FRA_DPORT_RANGE };
+	const struct nlattr *a;
+	int rest;
+
+	for (size_t k = 0; k < ELEMENTSOF(conditions); k++)
+		if (tb[conditions[k]])
+			return true;
+	nlmsg_for_each_attr(a, h, sizeof(*i), rest) if (nla_type(a) > FRA_DPORT_RANGE) return true;
+	return i->tos > 0 || i->flags & RULE_FIND_SOURCE;
+}
+
+/* A mark without a mask counts as a whole: fib_nl_fill_rule() in net/core/fib_rules.c sends both.
+ */
+static void read_conditions(const struct fib_rule_hdr *i, struct nlattr *tb[static FRA_MAX + 1],
+			    struct rule *ret)
+{
+	ret->src_len = i->src_len;
+	ret->dst_len = i->dst_len;
+	if (tb[FRA_SRC])
+		nla_memcpy(ret->src, tb[FRA_SRC], sizeof(ret->src));
+	if (tb[FRA_DST])
+		nla_memcpy(ret->dst, tb[FRA_DST], sizeof(ret->dst));
+	if (tb[FRA_OIFNAME])
+		nla_strlcpy(ret->oif, tb[FRA_OIFNAME], sizeof(ret->oif));
+	if (tb[FRA_IIFNAME])
+		nla_strlcpy(ret->iif, tb[FRA_IIFNAME], sizeof(ret->iif));
+	ret->mark = get_u32(tb[FRA_FWMARK], 0);
+	ret->mask = get_u32(tb[FRA_FWMASK], tb[FRA_FWMARK] ? UINT32_MAX : 0);
+	ret->suppress_prefix = (int32_t)get_u32(tb[FRA_SUPPRESS_PREFIXLEN], UINT32_MAX);
+	ret->is_l3mdev = tb[FRA_L3MDEV] && nla_get_u8(tb[FRA_L3MDEV]);
+	ret->is_invert = i->flags & FIB_RULE_INVERT;
+}
+
+static int on_rule(struct nlmsghdr *h, void *userdata)
+{
+	static const struct nla_policy policy[FRA_MAX + 1] = {
+		[FRA_PRIORITY] = { .type = NLA_U32 },
+		[FRA_TABLE] = { .type = NLA_U32 },
+		[FRA_PROTOCOL] = { .type = NLA_U8 },
+		[FRA_OIFNAME] = { .type = NLA_STRING },
+		[FRA_IIFNAME] = { .type = NLA_STRING },
+		[FRA_FWMARK] = { .type = NLA_U32 },
+		[FRA_FWMASK] = { .type = NLA_U32 },
+		[FRA_GOTO] = { .type = NLA_U32 },
+		[FRA_SUPPRESS_PREFIXLEN] = { .type = NLA_U32 },
+		[FRA_L3MDEV] = { .type = NLA_U8 },
+	};
+	struct nlattr *tb[FRA_MAX + 1];
+	const struct fib_rule_hdr *i;
+	struct rules *list = userdata;
+	struct rule *rule;
+
+	if (h->nlmsg_type != RTM_NEWRULE)
+		return 0;
+	if (nlmsg_parse(h, sizeof(*i), tb, FRA_MAX, policy) < 0)
+		return -EBADMSG;
+	i = nlmsg_data(h);
+	if (i->family != AF_INET && i->family != AF_INET6)
+		return 0;
+
+	rule = APPEND(list->rules, list->n);
+	if (!rule)
+		return -ENOMEM;
+	rule->family = i->family;
+	rule->action = i->action;
+	rule->table = get_u32(tb[FRA_TABLE], i->table);
+	rule->preference = get_u32(tb[FRA_PRIORITY], 0);
+	rule->protocol = tb[FRA_PROTOCOL] ? nla_get_u8(tb[FRA_PROTOCOL]) : RTPROT_UNSPEC;
+	rule->to_preference = get_u32(tb[FRA_GOTO], 0);
+	read_conditions(i, tb, rule);
+	rule->has_more = has_more(h, i, tb);
+	return 0;
+}
+
+int rule_list(struct netlink *nl, struct rule **ret, size_t *ret_n)
+{
+	static const uint8_t families[] = { AF_INET, AF_INET6 };
+	_cleanup_(freep) struct rules list = {};
+	int r = 0;
+
+	for (size_t k = 0; k < ELEMENTSOF(families) && r >= 0; k++) {
+		const struct fib_rule_hdr i = { .family = families[k] };
+		struct nl_msg *m = netlink_make(RTM_GETRULE, NLM_F_DUMP, &i, sizeof(i));
+
+		r = netlink_list(nl, m, on_rule, &list, &list.n);
+		if (r == -EAFNOSUPPORT || r == -EOPNOTSUPP) /* without IPv6, or without rules */
+			r = 0;
+	}
+	if (r < 0)
+		return r;
+
+	*ret = TAKE(list.rules);
+	*ret_n = list.n;
+	return 0;
+}
+
+static struct nl_msg *make_rule(int request, int flags, const struct rule *rule)
+{
+	struct fib_rule_hdr i = { .family = rule->family,
+				  .src_len = rule->src_len,
+				  .table = rule->table < 256 ? rule->table : RT_TABLE_UNSPEC,
+				  .action = FR_ACT_TO_TBL };
+	struct nl_msg *m = netlink_make(request, flags, &i, sizeof(i));
+
+	m = put_u32(m, FRA_TABLE, rule->table);
+	m = put_u32(m, FRA_PRIORITY, rule->preference);
+	m = put_u8(m, FRA_PROTOCOL, OWN_PROTOCOL);
+	if (rule->src_len)
+		m = netlink_put(m, FRA_SRC, rule->src, address_bytes(rule->family));
+	return rule->oif[0] ? put_string(m, FRA_OIFNAME, rule->oif) : m;
+}
+
+int rule_add(struct netlink *nl, const struct rule *rule)
+{
+	int r = netlink_ask(nl, make_rule(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, rule));
+	return r == -EEXIST ? 0 : r;
+}
+
+int rule_remove(struct netlink *nl, const struct rule *rule)
+{
+	int r = netlink_ask(nl, make_rule(RTM_DELRULE, 0, rule));
+	return r == -ENOENT || r == -ESRCH ? 0 : r;
+}
+
+/* --- neighbours --- */
+
+enum {                           /* newer than the oldest headers */
+	ATTR_NDA_PROTOCOL = 12,  /* 5.2 */
+	ATTR_NDA_FLAGS_EXT = 15, /* 5.16 */
+	EXT_MANAGED = 1,
+};
+
+struct neighbours {
+	struct neighbour *neighbours; /* owned */
+	size_t n;
+};
+
+static int on_neighbour(struct nlmsghdr *h, void *userdata)
+{
+	static const struct nla_policy policy[ATTR_NDA_FLAGS_EXT + 1] = {
+		[ATTR_NDA_PROTOCOL] = { .type = NLA_U8 },
+		[ATTR_NDA_FLAGS_EXT] = { .type = NLA_U32 },
+	};
+	struct nlattr *tb[ATTR_NDA_FLAGS_EXT + 1];
+	struct neighbours *list = userdata;
+	const struct ndmsg *i;
+	struct neighbour *n;
+	uint8_t protocol;
+
+	if (h->nlmsg_type != RTM_NEWNEIGH)
+		return 0;
+	if (nlmsg_parse(h, sizeof(*i), tb, ATTR_NDA_FLAGS_EXT, policy) < 0)
+		return -EBADMSG;
+	i = nlmsg_data(h);
+	protocol = tb[ATTR_NDA_PROTOCOL] ? nla_get_u8(tb[ATTR_NDA_PROTOCOL]) : 0;
+	if (i->ndm_family != AF_INET6 || !tb[NDA_DST] || nla_len(tb[NDA_DST]) != 16 ||
+	    (!(i->ndm_flags & NTF_ROUTER) && protocol != OWN_PROTOCOL))
+		return 0;
+
+	n = APPEND(list->neighbours, list->n);
+	if (!n)
+		return -ENOMEM;
+	n->ifindex = (uint32_t)i->ndm_ifindex;
+	n->family = i->ndm_family;
+	n->state = i->ndm_state;
+	n->protocol = protocol;
+	n->is_managed = tb[ATTR_NDA_FLAGS_EXT] && nla_get_u32(tb[ATTR_NDA_FLAGS_EXT]) & EXT_MANAGED;
+	memcpy(n->address, nla_data(tb[NDA_DST]), sizeof(n->address));
+	return 0;
+}
+
+int neighbour_list(struct netlink *nl, struct neighbour **ret, size_t *ret_n)
+{
+	_cleanup_(freep) struct neighbours list = {};
+	struct ndmsg i = { .ndm_family = AF_INET6 };
+	struct nl_msg *m = netlink_make(RTM_GETNEIGH, NLM_F_DUMP, &i, sizeof(i));
+	int r = netlink_list(nl, m, on_neighbour, &list, &list.n);
+
+	if (r < 0 && r != -EAFNOSUPPORT && r != -EOPNOTSUPP) /* a kernel may be without IPv6 */
+		return r;
+
+	*ret = TAKE(list.neighbours);
+	*ret_n = list.n;
+	return 0;
+}
+
+/* Without NTF_ROUTER the kernel would take the flag away. */
+static struct nl_msg *make_neighbour(int request, int how, const struct neighbour *n, uint8_t flags)
+{
+	struct ndmsg i = { .ndm_family = n->family,
+			   .ndm_ifindex = (int)n->ifindex,
+			   .ndm_flags = flags };
+	struct nl_msg *m = netlink_make(request, how, &i, sizeof(i));
+
+	return netlink_put(m, NDA_DST, n->address, address_bytes(n->family));
+}
+
+int neighbour_manage(struct netlink *nl, const struct neighbour *n)
+{
+	struct nl_msg *m =
+		make_neighbour(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, n, NTF_ROUTER);
+
+	m = put_u32(m, ATTR_NDA_FLAGS_EXT, EXT_MANAGED);
+	return netlink_ask(nl, put_u8(m, ATTR_NDA_PROTOCOL, OWN_PROTOCOL));
+}
+
+int neighbour_probe(struct netlink *nl, const struct neighbour *n)
+{
+	struct nl_msg *m =
+		make_neighbour(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, n, NTF_ROUTER | NTF_USE);
+
+	return netlink_ask(nl, put_u8(m, ATTR_NDA_PROTOCOL, OWN_PROTOCOL));
+}
+
+int neighbour_remove(struct netlink *nl, const struct neighbour *n)
+{
+	int r = netlink_ask(nl, make_neighbour(RTM_DELNEIGH, 0, n, 0));
+	return r == -ENOENT || r == -ENODEV ? 0 : r;
 }

@@ -45,7 +45,7 @@ int route_remove(struct netlink *nl, const struct route *t);
  */
 int route_lookup(struct netlink *nl, struct lookup *l, bool with_hops);
 
-/* In rule.c: policy routing rules. */
+/* Policy routing rules: */
 
 /* IPv4 and IPv6, of everybody, in the order in which the kernel follows them. @ret is owned by the
  * caller. */
@@ -61,7 +61,7 @@ int rule_add(struct netlink *nl, const struct rule *rule);
 /* Removes one of ours; 0 also when it is gone. Never one with another protocol. */
 int rule_remove(struct netlink *nl, const struct rule *rule);
 
-/* In neighbour.c: routers in the neighbour table. */
+/* Routers in the neighbour table: */
 
 /* IPv6 entries with NTF_ROUTER or with OWN_PROTOCOL. @ret is owned by the caller. */
 int neighbour_list(struct netlink *nl, struct neighbour **ret, size_t *ret_n);
