@@ -14,7 +14,6 @@
 
 #include "../src/model/way-facts.h"
 #include "../src/os/link.h"
-#include "../src/os/netns.h"
 #include "../src/step/observers.h"
 #include "netns.h"
 #include "skip.h"
@@ -77,7 +76,7 @@ static void a_link_elsewhere_tells_what_it_is_stacked_on(_unused_ void **state)
 			make_link(rows[i].kind, rows[i].netnsid, rows[i].is_far);
 		struct netdev nd = {};
 
-		assert_int_equal(link_parse(nlmsg_hdr(m), &rows[i].own, &nd), rows[i].result);
+		assert_int_equal(link_parse(nlmsg_hdr(m), &rows[i].own, &nd, NULL), rows[i].result);
 		assert_int_equal(nd.link, rows[i].link);
 		assert_int_equal(nd.is_link_here, rows[i].is_here);
 		assert_string_equal(nd.kind, rows[i].result < 0 ? "" : rows[i].kind);
@@ -104,7 +103,7 @@ static void a_function_is_named_by_its_parent(_unused_ void **state)
 		nla_put_string(m, 56, rows[i].name);
 		if (rows[i].bus)
 			nla_put_string(m, 57, rows[i].bus);
-		assert_int_equal(link_parse(nlmsg_hdr(m), &own, &nd), 0);
+		assert_int_equal(link_parse(nlmsg_hdr(m), &own, &nd, NULL), 0);
 		assert_string_equal(nd.pci, rows[i].pci);
 	}
 }
@@ -129,8 +128,8 @@ static void links_are_listed_without_going_there(_unused_ void **state)
 		int32_t own;
 
 		assert_true(fd >= 0);
-		assert_int_equal(netns_get_id(&nl, -EBADF, &own), 0);
-		assert_int_equal(netns_list_links(&nl, own, fd, &links, &n), 0);
+		assert_int_equal(link_get_netns_id(&nl, -EBADF, &own), 0);
+		assert_int_equal(link_list_of(&nl, fd, own, &links, &n), 0);
 		assert_non_null(find(links, n, "lo"));
 		assert_null(find(links, n, "one"));
 		l = find(links, n, "two");
@@ -211,8 +210,8 @@ static void a_process_without_the_right_gets_an_error(_unused_ void **state)
 	_cleanup_(freep) struct netdev *links = NULL;
 	size_t n = 0;
 
-	assert_int_equal(netns_list_links(&host, 0, fd, &links, &n), -EPERM);
-	assert_int_equal(netns_list_links(&nl, 0, none, &links, &n), -EINVAL);
+	assert_int_equal(link_list_of(&host, fd, 0, &links, &n), -EPERM);
+	assert_int_equal(link_list_of(&nl, none, 0, &links, &n), -EINVAL);
 	assert_null(links);
 }
 

@@ -12,6 +12,7 @@
 #include <linux/if_tunnel.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/net_namespace.h>
 #include <linux/rtnetlink.h>
 #include <netinet/ether.h>
 
@@ -29,6 +30,8 @@ enum {                                     /* newer than the oldest headers */
 	ATTR_IFA_PROTO = 11,         /* 5.18 */
 	CONF6_RA_DEFRTR_METRIC = 52, /* DEVCONF_RA_DEFRTR_METRIC, 5.12 */
 };
+
+#define NO_ID (-1) /* of a network namespace */
 
 struct link_list {
 	const int32_t *own;     /* NULL: of this namespace */
@@ -239,9 +242,7 @@ static void read_link(struct nlattr *const *tb, const int32_t *own, struct netde
 		d->link = link;
 }
 
-/* @links: the ends of tunnels are added to; or NULL */
-static int parse_link(struct nlmsghdr *h, const int32_t *own, struct netdev *ret,
-		      struct link_list *links)
+int link_parse(struct nlmsghdr *h, const int32_t *own, struct netdev *ret, struct link_list *links)
 {
 	static const struct nla_policy policy[LINK_ATTR_MAX + 1] = {
 		[IFLA_IFNAME] = { .type = NLA_STRING },
@@ -291,11 +292,6 @@ static int parse_link(struct nlmsghdr *h, const int32_t *own, struct netdev *ret
 	return 0;
 }
 
-int link_parse(struct nlmsghdr *h, const int32_t *own, struct netdev *ret)
-{
-	return parse_link(h, own, ret, NULL);
-}
-
 static int on_link(struct nlmsghdr *h, void *userdata)
 {
 	struct link_list *links = userdata;
@@ -306,7 +302,7 @@ static int on_link(struct nlmsghdr *h, void *userdata)
 		return 0;
 	if (links->n == 0) /* the dump may be asked for again */
 		links->n_ends = 0;
-	r = parse_link(h, links->own, &d, links->own ? NULL : links);
+	r = link_parse(h, links->own, &d, links->own ? NULL : links);
 	if (r < 0)
 		return r;
 	return ADD(links->netdevs, links->n, d);
@@ -353,10 +349,69 @@ int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n, struct tun
 	return list(nl, NULL, NULL, ret, ret_n, ret_ends, ret_n_ends);
 }
 
-int link_list_of(struct netlink *nl, int32_t id, int32_t own, struct netdev **ret, size_t *ret_n)
+/* --- other network namespaces --- */
+
+static int on_id(struct nlmsghdr *h, void *userdata)
 {
-	return list(nl, &id, &own, ret, ret_n, NULL, NULL);
+	static const struct nla_policy policy[NETNSA_NSID + 1] = {
+		[NETNSA_NSID] = { .type = NLA_S32 },
+	};
+	struct nlattr *tb[NETNSA_NSID + 1];
+
+	if (h->nlmsg_type != RTM_NEWNSID)
+		return 0;
+	if (nlmsg_parse(h, sizeof(struct rtgenmsg), tb, NETNSA_NSID, policy) < 0 ||
+	    !tb[NETNSA_NSID])
+		return -EBADMSG;
+	*(int32_t *)userdata = nla_get_s32(tb[NETNSA_NSID]);
+	return 0;
 }
+
+/* @fd: -EBADF means the namespace of this process. */
+static struct nl_msg *make_request(int type, int fd)
+{
+	struct rtgenmsg g = { .rtgen_family = AF_UNSPEC };
+	struct nl_msg *m = netlink_make(type, 0, &g, sizeof(g));
+
+	return put_u32(m, fd < 0 ? NETNSA_PID : NETNSA_FD, (uint32_t)(fd < 0 ? getpid() : fd));
+}
+
+static int get_id(struct netlink *nl, int fd, int32_t *ret)
+{
+	*ret = NO_ID;
+	return netlink_dump(nl, make_request(RTM_GETNSID, fd), on_id, ret);
+}
+
+static int give_id(struct netlink *nl, int fd)
+{
+	struct nl_msg *m = make_request(RTM_NEWNSID, fd);
+	int r = netlink_ask(nl, put_u32(m, NETNSA_NSID, (uint32_t)NO_ID)); /* any */
+
+	return r == -EEXIST ? 0 : r; /* another program was faster */
+}
+
+int link_get_netns_id(struct netlink *nl, int fd, int32_t *ret)
+{
+	int r;
+
+	r = get_id(nl, fd, ret);
+	if (r < 0 || *ret != NO_ID)
+		return r;
+	r = give_id(nl, fd);
+	if (r >= 0)
+		r = get_id(nl, fd, ret);
+	return r >= 0 && *ret == NO_ID ? -ESRCH : r;
+}
+
+int link_list_of(struct netlink *nl, int fd, int32_t own, struct netdev **ret, size_t *ret_n)
+{
+	int32_t id;
+	int r = link_get_netns_id(nl, fd, &id);
+
+	return r < 0 ? r : list(nl, &id, &own, ret, ret_n, NULL, NULL);
+}
+
+/* --- addresses --- */
 
 /* Return: 1 when it is an address of ours to look at, 0 when not, or -EBADMSG. */
 static int parse_address(struct nlmsghdr *h, struct nlattr *tb[static ATTR_IFA_PROTO + 1],
@@ -424,6 +479,8 @@ int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n)
 	*ret_n = list.n;
 	return 0;
 }
+
+/* --- changes --- */
 
 /* RTM_SETLINK, unlike RTM_NEWLINK, can never make a link. */
 static struct nl_msg *set_link(uint32_t ifindex, unsigned flags, unsigned change)

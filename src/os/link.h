@@ -2,12 +2,19 @@
 /*
  * Link: network devices and their addresses over rtnetlink.
  *
- * Lists only what the caller's network namespace shows, but for link_list_of().
+ * Lists only what the caller's network namespace shows, but for link_list_of(), which asks about
+ * another one without entering it. That takes CAP_NET_ADMIN in the user namespaces of both, and
+ * nothing else: setns(2) would take CAP_SYS_ADMIN. A namespace without an id here is given one,
+ * which goes when the namespace goes.
+ * Source: rtnl_net_newid() in net/core/net_namespace.c, rtnl_get_net_ns_capable() and
+ * rtnl_fill_link_netnsid() in net/core/rtnetlink.c.
  */
 #pragma once
 
 #include "../model/node.h"
 #include "netlink.h"
+
+struct link_list;
 
 /*
  * All links with what the kernel tells of their settings in /proc/sys/net, by ifindex; pci is left
@@ -19,15 +26,24 @@ int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n, struct tun
 	      size_t *ret_n_ends);
 
 /*
- * The same for a namespace that has the number @id here, as node.aways has them but for netns; pci
- * is left empty by kernels before 5.14. @own: the number of this namespace. Return: 0; -EACCES: it
- * may not be asked; -EOPNOTSUPP of kernels before 4.20; or -errno.
- * Source: rtnl_get_net_ns_capable(), rtnl_fill_link_netnsid() in net/core/rtnetlink.c
+ * The id of the namespace that @fd is open on, of our own for -EBADF: it is what a link elsewhere
+ * names that is stacked on one of ours. The kernel would give it while it lists links; given
+ * before, it is known in time. Return: 0, -EPERM, -EINVAL: @fd is none, or -errno.
  */
-int link_list_of(struct netlink *nl, int32_t id, int32_t own, struct netdev **ret, size_t *ret_n);
+int link_get_netns_id(struct netlink *nl, int fd, int32_t *ret);
 
-/* A message of such a list; @own is NULL for the caller's namespace, -1: it has no number. */
-int link_parse(struct nlmsghdr *h, const int32_t *own, struct netdev *ret);
+/*
+ * All links of the namespace that @fd is open on, as node.aways has them but for netns; pci is left
+ * empty by kernels before 5.14. @own: our own id. Output is owned by the caller. Return: 0; -EPERM
+ * or -EACCES: it may not be asked; -EOPNOTSUPP of kernels before 4.20; or -errno.
+ */
+int link_list_of(struct netlink *nl, int fd, int32_t own, struct netdev **ret, size_t *ret_n);
+
+/*
+ * A message of such a list; @own is NULL for the caller's namespace, -1: it has no number. @links:
+ * the ends of tunnels are added to; or NULL. Exported for a test.
+ */
+int link_parse(struct nlmsghdr *h, const int32_t *own, struct netdev *ret, struct link_list *links);
 
 /* IPv4 and IPv6, by ifindex; those of one netdev in the kernel's order, the primary one first. */
 int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n);

@@ -14,7 +14,6 @@
 #include "../model/ip.h"
 #include "../os/ethtool.h"
 #include "../os/link.h"
-#include "../os/netns.h"
 #include "../os/route.h"
 #include "../os/wireguard.h"
 
@@ -373,7 +372,7 @@ static int add_links(const struct look *l, int fd)
 	int r = l->result;
 
 	if (r >= 0)
-		r = netns_list_links(l->nl, l->id, fd, &links, &n_links);
+		r = link_list_of(l->nl, fd, l->id, &links, &n_links);
 	ns->is_closed = r < 0;
 	for (size_t i = 0; i < n_links && r != -ENOMEM; i++) {
 		links[i].netns = (uint32_t)n->n_netnses;
@@ -429,7 +428,7 @@ int observe_namespaces(struct os *d, struct node *n)
 	self = fs_open(&l.fs, "proc/self/ns/net", O_RDONLY);
 	if (self >= 0)
 		is_namespace(self, &l.inode);
-	l.result = netns_get_id(l.nl, -EBADF, &l.id);
+	l.result = link_get_netns_id(l.nl, -EBADF, &l.id);
 	for (size_t i = 0; i < ELEMENTSOF(folders) && r >= 0; i++)
 		r = add_folder(&l, folders[i]);
 	return r;

@@ -26,7 +26,6 @@
 #include "../../src/os/devlink.h"
 #include "../../src/os/events.h"
 #include "../../src/os/link.h"
-#include "../../src/os/netns.h"
 #include "../../src/os/rdma.h"
 #include "../../src/os/route.h"
 #include "../../src/os/smc.h"
@@ -239,7 +238,7 @@ static void try_far_links(struct netlink *nl)
 	_cleanup_(freep) struct netdev *list = NULL;
 	size_t n = 0;
 
-	netns_list_links(nl, 0, STDIN_FILENO, &list, &n);
+	link_list_of(nl, STDIN_FILENO, 0, &list, &n);
 }
 
 static void try_vfs(struct netlink *nl)
