@@ -17,8 +17,8 @@
 
 #include "../src/model/memory.h"
 #include "../src/model/paths.h"
-#include "../src/os/build-id.h"
 #include "../src/os/memory-file.h"
+#include "../src/os/module.h"
 #include "../src/pass/apply.h"
 #include "../src/pass/live.h"
 #include "../src/plugin/plugin-observe.h"
@@ -379,33 +379,33 @@ static void a_damaged_file_has_no_build_id(void **state _unused_)
 	struct file file;
 
 	make_file(&file, 7);
-	assert_int_equal(build_id_parse((const char *)&file, sizeof(file), id), 0);
+	assert_int_equal(module_parse_build_id((const char *)&file, sizeof(file), id), 0);
 	assert_int_equal(strlen(id), 8);
 	for (size_t size = 0; size < sizeof(file); size++) {
 		_cleanup_(freep) char *cut = malloc(size + 1);
 
 		assert_non_null(cut);
 		memcpy(cut, &file, size);
-		assert_int_equal(build_id_parse(cut, size, id), -ENOEXEC);
+		assert_int_equal(module_parse_build_id(cut, size, id), -ENOEXEC);
 	}
 	for (size_t at = 0; at < sizeof(file); at++) {
 		struct file wrong = file;
 
 		((unsigned char *)&wrong)[at] = 0xff;
-		build_id_parse((const char *)&wrong, sizeof(wrong), id);
+		module_parse_build_id((const char *)&wrong, sizeof(wrong), id);
 	}
 	file.sections[2].sh_type = SHT_PROGBITS;
-	assert_int_equal(build_id_parse((const char *)&file, sizeof(file), id), -ENOENT);
+	assert_int_equal(module_parse_build_id((const char *)&file, sizeof(file), id), -ENOENT);
 }
 
 static int load_error; /* of loading any module; 0: what the kernel says */
 
-int __wrap_loader_load(struct modules *m, const char *name, const char *options);
-int __real_loader_load(struct modules *m, const char *name, const char *options);
+int __wrap_module_load(struct modules *m, const char *name, const char *options);
+int __real_module_load(struct modules *m, const char *name, const char *options);
 
-int __wrap_loader_load(struct modules *m, const char *name, const char *options)
+int __wrap_module_load(struct modules *m, const char *name, const char *options)
 {
-	return load_error ?: __real_loader_load(m, name, options);
+	return load_error ?: __real_module_load(m, name, options);
 }
 
 /* Of the kernel's -EPERM only the evidence tells who forbids; and -EINVAL is not always a value. */

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#include "../src/os/loader.h"
 #include "../src/os/module.h"
 
 #include "skip.h"
@@ -650,7 +649,7 @@ static void the_helper_loads_what_an_rdma_node_may_need(_unused_ void **state)
 	assert_int_equal(fs_open_root(root, &fs), 0);
 	m = (struct modules){ .folder = folder, .config = root };
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-		assert_int_equal(loader_serve(&m, &fs, rows[i].question), rows[i].expected);
+		assert_int_equal(module_serve(&m, &fs, rows[i].question), rows[i].expected);
 	modules_done(&m);
 }
 

@@ -10,7 +10,6 @@
 #include "../kubelet/look.h"
 #include "../os/child.h"
 #include "../os/helper.h"
-#include "../os/loader.h"
 #include "../os/os.h"
 #include "../os/request.h"
 #include "../plugin/plugin-output.h"
@@ -30,7 +29,7 @@ static int serve_manager(_unused_ struct os *d, const struct helper_question *q,
 
 static int serve_module(struct os *d, const struct helper_question *q, _unused_ char **ret)
 {
-	return loader_serve(&d->modules, &d->fs, q->text);
+	return module_serve(&d->modules, &d->fs, q->text);
 }
 
 /* Makes the manifest for the plugin's file on disk, which is written before. */

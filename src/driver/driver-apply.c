@@ -4,8 +4,7 @@
  * functions. Whether a process uses what is unloaded was checked by the plan.
  */
 #include "../model/module-options.h"
-#include "../os/build-id.h"
-#include "../os/loader.h"
+#include "../os/module.h"
 #include "../os/rdma.h"
 #include "../step/verbs.h"
 
@@ -170,8 +169,8 @@ static int compare_build(struct work *w, const struct module *file)
 	    fs_read(fs, FS_PATH("sys/module/%s/srcversion", file->name), text, sizeof(text)) >= 0 &&
 	    !streq(text, file->srcversion))
 		return -ESTALE;
-	if (!file->path[0] || build_id_of_module(fs, file->name, loaded) < 0 ||
-	    build_id_of_file(fs, file->path + 1, there) < 0)
+	if (!file->path[0] || module_build_id(fs, file->name, loaded) < 0 ||
+	    module_build_id_of_file(fs, file->path + 1, there) < 0)
 		return 1;
 	return streq(loaded, there) ? 0 : -ESTALE;
 }
@@ -257,7 +256,7 @@ static int load(struct work *w, const char *module, const char *options)
 {
 	int r;
 
-	r = loader_load(&w->os->modules, module, options);
+	r = module_load(&w->os->modules, module, options);
 	if (r == -EEXIST) /* another load was faster: the next look shows with which options */
 		r = 0;
 	if (r == -ENOENT && find_file(w, module) == -ENOPKG)
@@ -289,7 +288,7 @@ static int unload(struct work *w, const char *module)
 {
 	int r;
 
-	r = loader_remove(&w->os->modules, module);
+	r = module_remove(&w->os->modules, module);
 	if (r == -ENOENT) /* another program removed it first */
 		return 0;
 	if (r == -EAGAIN) {

@@ -2,13 +2,26 @@
 #include "module.h"
 
 #include "../base/log.h"
+#include "../model/module-options.h"
 #include "conf-files.h"
+#include "helper.h"
 
+#include <elf.h>
+#include <endian.h>
 #include <libkmod.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
+
+#define MAX_FILE_BYTES  (256u << 20)
+#define MAX_NOTES_BYTES 65536
+#define ALIGN4(n)       (((n) + 3) & ~(size_t)3)
+
+#define SOCKET   "/run/rdma-provision-module.socket"
+#define ASK_USEC (145 * USEC_PER_SEC) /* below the deadline of the verb that loads */
+#define LOAD     "load"
+#define REMOVE   "remove"
 
 /* In kmod's order: the first folder that has a file of a name wins. */
 static const char *const config_folders[] = { CONF_FOLDERS("modprobe.d"), "lib/modprobe.d" };
@@ -410,7 +423,7 @@ static int init_state(struct modules *m, const char *name)
 	return r < 0 ? r : kmod_module_get_initstate(module);
 }
 
-int module_load(struct modules *m, const char *name, const char *options)
+static int load(struct modules *m, const char *name, const char *options)
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
 	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
@@ -441,7 +454,7 @@ int module_load(struct modules *m, const char *name, const char *options)
 	return r > 0 ? -EPERM : r;
 }
 
-int module_remove(struct modules *m, const char *name)
+static int unload(struct modules *m, const char *name)
 {
 	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
 	int r;
@@ -453,4 +466,182 @@ int module_remove(struct modules *m, const char *name)
 	if (r >= 0)
 		r = kmod_module_new_from_name(m->ctx, name, &module);
 	return r < 0 ? r : kmod_module_remove_module(module, 0);
+}
+
+static int ask(const struct modules *m, const char *what, const char *name, const char *options)
+{
+	char question[256];
+
+	if (m->folder || !helper_is_needed(CAP_SYS_MODULE))
+		return -EHOSTDOWN;
+	if ((size_t)snprintf(question, sizeof(question), "%s %s %s", what, name, options) >=
+	    sizeof(question))
+		return -EMSGSIZE;
+	return helper_ask(SOCKET, question, ASK_USEC, NULL);
+}
+
+int module_load(struct modules *m, const char *name, const char *options)
+{
+	int r = ask(m, LOAD, name, options);
+
+	return r == -EHOSTDOWN ? load(m, name, options) : r;
+}
+
+int module_remove(struct modules *m, const char *name)
+{
+	int r = ask(m, REMOVE, name, "");
+
+	return r == -EHOSTDOWN ? unload(m, name) : r;
+}
+
+/* --- the helper's side --- */
+
+static bool is_known(const char *name)
+{
+	static const char *const names[] = { ERDMA_MODULE,   IPOIB_MODULE, "ib_umad", "ib_uverbs",
+					     PEERMEM_MODULE, "rdma_ucm",   SMC_MODULE };
+
+	return ANY(n, names, ELEMENTSOF(names), streq(*n, name));
+}
+
+/* Does a function that is here ask for it? udev would load it as well. */
+static bool is_asked_for(struct modules *m, const struct fs *fs, const char *name)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char modalias[128], found[64];
+
+	if (fs_list(fs, "sys/bus/pci/devices", &names) < 0)
+		return false;
+	return ANY(n, names.names, names.n_names,
+		   fs_read(fs, FS_PATH("sys/bus/pci/devices/%.64s/modalias", *n), modalias,
+			   sizeof(modalias)) >= 0 &&
+			   module_resolve(m, modalias, found, sizeof(found)) >= 0 &&
+			   streq(found, name));
+}
+
+/* Words "compat_mode=Y reserve_ports_base=30608", of these two names. */
+static bool is_mode(const char *options)
+{
+	static const char *const names[] = { ERDMA_COMPAT "=", ERDMA_PORTS "=" };
+
+	for (const char *o = options; *o;) {
+		const char *value = NULL;
+		size_t length;
+
+		for (size_t i = 0; i < ELEMENTSOF(names) && !value; i++)
+			value = after(o, names[i]);
+		length = value ? strspn(value, "0123456789YNyn") : 0;
+		if (length == 0 || (value[length] && value[length] != ' '))
+			return false;
+		o = value + length + (value[length] == ' ');
+	}
+	return true;
+}
+
+static int serve_load(struct modules *m, const struct fs *fs, const char *name, const char *options)
+{
+	if (options[0] && (!streq(name, ERDMA_MODULE) || !is_mode(options)))
+		return -EOPNOTSUPP;
+	if (!is_known(name) && !is_asked_for(m, fs, name))
+		return -EOPNOTSUPP;
+	return load(m, name, options);
+}
+
+int module_serve(struct modules *m, const struct fs *fs, const char *question)
+{
+	char text[256], *rest = text;
+	const char *what, *name;
+
+	if (!COPY(text, question))
+		return -EOPNOTSUPP;
+	what = strsep(&rest, " ");
+	name = strsep(&rest, " ");
+	if (!name || !rest)
+		return -EOPNOTSUPP;
+	if (streq(what, LOAD))
+		return serve_load(m, fs, name, rest);
+	if (streq(what, REMOVE) && streq(name, ERDMA_MODULE) && !*rest)
+		return unload(m, name);
+	return -EOPNOTSUPP;
+}
+
+/* --- build-ids --- */
+
+/* Each note has a head, a name and a description, each padded to a multiple of 4 bytes. */
+static int find_note(const char *bytes, size_t size, char ret[static BUILD_ID_LEN])
+{
+	Elf64_Nhdr head;
+
+	while (size >= sizeof(head)) {
+		size_t name, total;
+		const char *id;
+
+		memcpy(&head, bytes, sizeof(head));
+		if (head.n_namesz > size || head.n_descsz > size)
+			return -ENOEXEC;
+		name = ALIGN4((size_t)head.n_namesz);
+		total = sizeof(head) + name + ALIGN4((size_t)head.n_descsz);
+		if (total > size)
+			return -ENOEXEC;
+
+		id = bytes + sizeof(head) + name;
+		if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == sizeof("GNU") &&
+		    memcmp(bytes + sizeof(head), "GNU", sizeof("GNU")) == 0 && head.n_descsz > 0 &&
+		    2 * head.n_descsz < BUILD_ID_LEN) {
+			for (size_t i = 0; i < head.n_descsz; i++)
+				snprintf(ret + 2 * i, 3, "%02x", (unsigned char)id[i]);
+			return 0;
+		}
+		bytes += total;
+		size -= total;
+	}
+	return -ENOENT;
+}
+
+int module_parse_build_id(const char *bytes, size_t size, char ret[static BUILD_ID_LEN])
+{
+	const unsigned char data = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
+	Elf64_Ehdr head;
+	int r = -ENOENT;
+
+	if (size < sizeof(head))
+		return -ENOEXEC;
+	memcpy(&head, bytes, sizeof(head));
+	if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head.e_ident[EI_DATA] != data || head.e_shentsize != sizeof(Elf64_Shdr) ||
+	    head.e_shoff > size || (size - head.e_shoff) / sizeof(Elf64_Shdr) < head.e_shnum)
+		return -ENOEXEC;
+
+	for (size_t i = 0; i < head.e_shnum && r == -ENOENT; i++) {
+		Elf64_Shdr section;
+
+		memcpy(&section, bytes + head.e_shoff + i * sizeof(section), sizeof(section));
+		if (section.sh_type != SHT_NOTE)
+			continue;
+		if (section.sh_offset > size || section.sh_size > size - section.sh_offset)
+			return -ENOEXEC;
+		r = find_note(bytes + section.sh_offset, section.sh_size, ret);
+	}
+	return r;
+}
+
+int module_build_id_of_file(const struct fs *fs, const char *path, char ret[static BUILD_ID_LEN])
+{
+	_cleanup_(freep) char *bytes = NULL;
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, path, MAX_FILE_BYTES, true, &bytes, &size);
+	return r < 0 ? r : module_parse_build_id(bytes, size, ret);
+}
+
+int module_build_id(const struct fs *fs, const char *module, char ret[static BUILD_ID_LEN])
+{
+	_cleanup_(freep) char *bytes = NULL;
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, FS_PATH("sys/module/%s/notes/.note.gnu.build-id", module),
+			MAX_NOTES_BYTES, true, &bytes, &size);
+	return r < 0 ? r : find_note(bytes, size, ret);
 }

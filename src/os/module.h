@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Module: access to kernel modules, over libkmod.
+ * Module: access to kernel modules, over libkmod; and which build of one a file is.
+ *
+ * Modules are loaded and unloaded by this process, or, where it has no CAP_SYS_MODULE as the
+ * sandboxed service, by the helper rdma-provision-module.service. Without a helper the kernel's own
+ * refusal is the answer.
  *
  * Nobody else includes kmod.h. A folder other than the running kernel's has to be a trusted
  * one: libkmod crashes on an index that was made to do so, waits for a FIFO in the place of one,
@@ -17,6 +21,7 @@
 
 #include "../model/module-facts.h"
 
+struct fs;
 struct kmod_ctx;
 
 struct modules {
@@ -97,3 +102,30 @@ int module_load(struct modules *m, const char *name, const char *options);
  * Source: delete_module(2)
  */
 int module_remove(struct modules *m, const char *name);
+
+/*
+ * The helper's side. It loads what an RDMA node may need, which is a fixed list and what the
+ * modalias of a PCI function that is here resolves to; gives options to erdma alone, and only those
+ * that choose its mode; and unloads nothing but erdma, whose mode is a parameter. Return: as above;
+ * -EOPNOTSUPP: a question that is none of these.
+ */
+int module_serve(struct modules *m, const struct fs *fs, const char *question);
+
+/*
+ * The build-id: the linker writes a hash of all that it links into a note of the file, and the
+ * kernel shows the notes of what it loaded: add_notes_attrs() in kernel/module/sysfs.c.
+ */
+#define BUILD_ID_LEN 65 /* 32 bytes as hex digits; 20 are usual */
+
+/*
+ * Reads the build-id of a module's file, as hex digits. The file must be uncompressed, of 64 bits
+ * and of this machine's byte order. Return: 0; -ENOENT there is no such file or no such note;
+ * -ENOEXEC no such file of a module, compressed or damaged; -ENOMEM, or another -errno.
+ */
+int module_build_id_of_file(const struct fs *fs, const char *path, char ret[static BUILD_ID_LEN]);
+
+/* Reads the build-id of a loaded module. Return: as module_build_id_of_file(). */
+int module_build_id(const struct fs *fs, const char *module, char ret[static BUILD_ID_LEN]);
+
+/* Finds the build-id in the bytes of a module's file. Pure. Exported for a test. */
+int module_parse_build_id(const char *bytes, size_t size, char ret[static BUILD_ID_LEN]);

@@ -9,7 +9,7 @@
  * refused as a whole.
  */
 #include "../../src/base/log.h"
-#include "../../src/os/loader.h"
+#include "../../src/os/module.h"
 #include "../../src/step/other-files.h"
 #include "place.h"
 
@@ -60,11 +60,11 @@ static void try_files(const char *text, _unused_ size_t size)
 }
 
 /* No module is found. */
-static void try_loader(const char *text, _unused_ size_t size)
+static void try_module(const char *text, _unused_ size_t size)
 {
 	struct modules m = { .is_closed = true };
 
-	require(loader_serve(&m, &fs, text) < 0);
+	require(module_serve(&m, &fs, text) < 0);
 	modules_done(&m);
 }
 
@@ -81,7 +81,7 @@ static void try_unit(const char *text, _unused_ size_t size)
 	require(streq(first, second));
 }
 
-static void (*const programs[])(const char *text, size_t size) = { try_files, try_loader,
+static void (*const programs[])(const char *text, size_t size) = { try_files, try_module,
 								   try_unit };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
