@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 
 #include "../src/os/helper.h"
-#include "../src/os/request.h"
+#include "../src/os/manager.h"
 #include "tree.h"
 
 #define QUESTION "load mlx5_ib"
@@ -204,7 +204,7 @@ static void systemd_is_asked_for_nothing_else(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(freep) char *answer = NULL;
 
-		assert_int_equal(request_serve(rows[i].question, &answer), rows[i].expected);
+		assert_int_equal(manager_serve(rows[i].question, &answer), rows[i].expected);
 		assert_null(answer);
 	}
 }

@@ -57,7 +57,7 @@ int __wrap_uevents_fd(const struct uevents *u);
 int __wrap_events_open(struct netlink *nl);
 int __wrap_netlink_fd(const struct netlink *nl);
 int __wrap_devlink_watch(struct netlink *nl);
-void __wrap_request_prepare(void);
+void __wrap_manager_prepare(void);
 
 int __wrap_fs_open_root(const char *path, struct fs *ret)
 {
@@ -143,7 +143,7 @@ int __wrap_devlink_watch(_unused_ struct netlink *nl)
 	return -ENOENT;
 }
 
-void __wrap_request_prepare(void)
+void __wrap_manager_prepare(void)
 {
 }
 

@@ -10,8 +10,8 @@
 #include "../kubelet/look.h"
 #include "../os/child.h"
 #include "../os/helper.h"
+#include "../os/manager.h"
 #include "../os/os.h"
-#include "../os/request.h"
 #include "../plugin/plugin-output.h"
 #include "../step/other-files.h"
 #include "command.h"
@@ -24,7 +24,7 @@
 
 static int serve_manager(_unused_ struct os *d, const struct helper_question *q, char **ret)
 {
-	return request_serve(q->text, ret);
+	return manager_serve(q->text, ret);
 }
 
 static int serve_module(struct os *d, const struct helper_question *q, _unused_ char **ret)

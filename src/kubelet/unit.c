@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "../base/log.h"
-#include "../os/manager-unit.h"
+#include "../os/manager.h"
 #include "../os/unit-file.h"
 
 #define MAX_TEXT    ((size_t)256 * 1024)      /* of a unit or a file of variables */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "manager-unit.h"
+/*
+ * Manager unit: what systemd has loaded of a service, for programs without libsystemd.
+ */
+#include "manager.h"
 
 #include "../base/document.h"
 #include "../base/fields.h"

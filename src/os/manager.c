@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manager.h"
 
+#include "../base/log.h"
+#include "../model/units.h"
+#include "helper.h"
+
 #include <signal.h>
 #include <systemd/sd-bus.h>
 
@@ -11,7 +15,13 @@
 #define SERVICE      SYSTEMD ".Service"
 #define NETWORKD     "org.freedesktop.network1"
 
+#define KUBELET_UNIT  "rdma-provision-kubelet.service"
+#define UDEV_UNIT     "systemd-udevd.service"
+#define NETWORKD_UNIT "systemd-networkd.service"
+
 #define WATCH_USEC (5 * USEC_PER_SEC)
+#define READ_USEC  (2 * USEC_PER_SEC) /* systemd may be busy; then the files tell */
+#define RESULT_LEN 64
 
 struct manager_job {
 	const char *path; /* NULL: not started yet */
@@ -22,17 +32,6 @@ static void bus_donep(sd_bus **bus)
 {
 	if (*bus)
 		sd_bus_flush_close_unref(*bus);
-}
-
-static void message_unrefp(sd_bus_message **m)
-{
-	if (*m)
-		sd_bus_message_unref(*m);
-}
-
-static void error_donep(sd_bus_error *error)
-{
-	sd_bus_error_free(error);
 }
 
 static uint64_t left_usec(uint64_t deadline)
@@ -78,7 +77,7 @@ static int on_job_removed(sd_bus_message *m, void *userdata, _unused_ sd_bus_err
 /* Signals are asked for before the job is: none can be missed. */
 static int subscribe(sd_bus *bus, bool is_private, struct manager_job *job)
 {
-	_cleanup_(error_donep) sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
 	int r;
 
 	/* The slot lives as long as the bus. On the private socket there are no senders. */
@@ -117,8 +116,8 @@ static int connect_manager(struct manager_job *job, sd_bus **ret)
 static int call(sd_bus *bus, uint64_t deadline, const char *path, const char *interface,
 		const char *method, sd_bus_message **ret, const char *types, ...)
 {
-	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
-	_cleanup_(error_donep) sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
 	const uint64_t left = left_usec(deadline);
 	va_list arguments;
 	int r;
@@ -169,10 +168,14 @@ static bool is_gone(int r)
 	return r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE;
 }
 
-static int run_job(const char *method, const char *unit, uint64_t timeout_usec, char *ret_result,
-		   size_t size)
+/*
+ * Runs a job of a unit to its end. Return: 0 when done (or nothing was to do), -ENOENT no such
+ * unit, -ERFKILL it is masked, -EHOSTDOWN no systemd to ask, -ETIMEDOUT, or -EIO: the unit failed
+ * (its journal tells why); ret_result, NULL or of RESULT_LEN bytes, holds the job's result word.
+ */
+static int run_job(const char *method, const char *unit, uint64_t timeout_usec, char *ret_result)
 {
-	_cleanup_(message_unrefp) sd_bus_message *reply = NULL;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
 	const uint64_t deadline = now_usec() + timeout_usec;
 	struct manager_job job = {};
@@ -194,7 +197,7 @@ static int run_job(const char *method, const char *unit, uint64_t timeout_usec, 
 		return is_gone(r) ? -EHOSTDOWN : r;
 
 	if (ret_result)
-		copy(ret_result, size, job.result);
+		copy(ret_result, RESULT_LEN, job.result);
 	return streq(job.result, "done") || streq(job.result, "skipped") ? 0 : -EIO;
 }
 
@@ -226,7 +229,7 @@ static int connect_quietly(sd_bus **ret)
 static int get_property(sd_bus *bus, uint64_t deadline, const char *path, const char *interface,
 			const char *name, const char *type, sd_bus_message **ret)
 {
-	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 	int r;
 
 	r = call(bus, deadline, path, "org.freedesktop.DBus.Properties", "Get", &m, "ss", interface,
@@ -296,7 +299,7 @@ static int read_start(sd_bus *bus, uint64_t deadline, const char *path, uint64_t
 	uint64_t latest = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(times); i++) {
-		_cleanup_(message_unrefp) sd_bus_message *m = NULL;
+		_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 		uint64_t usec = 0;
 		int r;
 
@@ -315,7 +318,7 @@ static int read_start(sd_bus *bus, uint64_t deadline, const char *path, uint64_t
 /* Has systemd load a unit; *ret is the D-Bus path of its object, release with free(). */
 static int load_unit(sd_bus *bus, uint64_t deadline, const char *unit, char **ret)
 {
-	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 	const char *path;
 	int r;
 
@@ -330,8 +333,8 @@ static int load_unit(sd_bus *bus, uint64_t deadline, const char *unit, char **re
 
 static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct manager_unit *ret)
 {
-	_cleanup_(message_unrefp) sd_bus_message *exec = NULL, *environment = NULL, *files = NULL,
-						 *inherited = NULL;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *exec = NULL, *environment = NULL,
+							*files = NULL, *inherited = NULL;
 	_cleanup_(freep) char *path = NULL;
 	int r;
 
@@ -357,25 +360,9 @@ static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct ma
 	return r < 0 ? r : read_start(bus, deadline, path, &ret->start_usec);
 }
 
-int manager_read_unit(const char *unit, uint64_t timeout_usec, struct manager_unit *ret)
-{
-	_cleanup_(bus_donep) sd_bus *bus = NULL;
-	_cleanup_(manager_unit_done) struct manager_unit m = {};
-	int r;
-
-	r = connect_quietly(&bus);
-	if (r >= 0)
-		r = read_unit(bus, unit, now_usec() + timeout_usec, &m);
-	if (r < 0)
-		return is_gone(r) ? -EHOSTDOWN : r;
-
-	*ret = TAKE_STRUCT(m);
-	return 0;
-}
-
 static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char *ret, size_t size)
 {
-	_cleanup_(message_unrefp) sd_bus_message *reply = NULL;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
 	_cleanup_(freep) char *state = NULL;
 	const char *path;
 	int r;
@@ -459,7 +446,7 @@ static int read_text(struct manager_watch *w, const char *name, char *ret, size_
 
 static int read_activity(struct manager_watch *w, struct manager_activity *ret)
 {
-	_cleanup_(message_unrefp) sd_bus_message *job = NULL;
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *job = NULL;
 	struct manager_activity a = {};
 	uint32_t id = 0;
 	int r;
@@ -494,30 +481,6 @@ int manager_watch_look(struct manager_watch *w, struct manager_activity *ret)
 	return MIN(r, 0);
 }
 
-int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result, size_t size)
-{
-	return run_job("StartUnit", unit, timeout_usec, ret_result, size);
-}
-
-static int hang_up(const char *unit)
-{
-	_cleanup_(bus_donep) sd_bus *bus = NULL;
-	int r;
-
-	r = connect_quietly(&bus);
-	if (r >= 0)
-		r = sd_bus_call_method(bus, SYSTEMD, SYSTEMD_PATH, MANAGER, "KillUnit", NULL, NULL,
-				       "ssi", unit, "main", SIGHUP);
-	return MIN(r, 0);
-}
-
-int manager_reload_unit(const char *unit, uint64_t timeout_usec)
-{
-	int r = run_job("ReloadUnit", unit, timeout_usec, NULL, 0);
-
-	return r == -EOPNOTSUPP || r == -EIO ? hang_up(unit) : r;
-}
-
 int manager_reload(uint64_t timeout_usec)
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
@@ -529,7 +492,42 @@ int manager_reload(uint64_t timeout_usec)
 	return is_gone(r) ? -EHOSTDOWN : r;
 }
 
-int manager_get_start(const char *unit, uint64_t *ret_usec)
+/* --- requests --- */
+
+static int start_kubelet_unit(_unused_ const char *argument, uint64_t timeout_usec,
+			      char ret[static RESULT_LEN])
+{
+	return run_job("StartUnit", KUBELET_UNIT, timeout_usec, ret);
+}
+
+static int hang_up_udev(void)
+{
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
+	int r;
+
+	r = connect_quietly(&bus);
+	if (r >= 0)
+		r = sd_bus_call_method(bus, SYSTEMD, SYSTEMD_PATH, MANAGER, "KillUnit", NULL, NULL,
+				       "ssi", UDEV_UNIT, "main", SIGHUP);
+	return MIN(r, 0);
+}
+
+/*
+ * Where udevd cannot be reloaded (before systemd 243), or its ExecReload= fails, it gets SIGHUP,
+ * which means the same to it. Before systemd 250 udevd kills what is left in its control group when
+ * it has nothing to do, and its own ExecReload= with it: on_post() in src/udev/udevd.c of v247,
+ * seen on that of bullseye. When it does not run it has nothing to reload: 0.
+ */
+static int reload_udev(_unused_ const char *argument, uint64_t timeout_usec,
+		       _unused_ char ret[static RESULT_LEN])
+{
+	int r = run_job("ReloadUnit", UDEV_UNIT, timeout_usec, NULL);
+
+	return r == -EOPNOTSUPP || r == -EIO ? hang_up_udev() : r;
+}
+
+/* When the main process of networkd was started, CLOCK_REALTIME; 0: it does not run. */
+static int get_networkd_start(uint64_t *ret_usec)
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
 	_cleanup_(freep) char *path = NULL;
@@ -537,7 +535,7 @@ int manager_get_start(const char *unit, uint64_t *ret_usec)
 	uint32_t pid = 0;
 	int r;
 
-	r = sd_bus_path_encode(SYSTEMD_PATH "/unit", unit, &path);
+	r = sd_bus_path_encode(SYSTEMD_PATH "/unit", NETWORKD_UNIT, &path);
 	if (r >= 0)
 		r = connect_quietly(&bus);
 	if (r >= 0)
@@ -553,13 +551,107 @@ int manager_get_start(const char *unit, uint64_t *ret_usec)
 	return 0;
 }
 
-int manager_reload_networkd(uint64_t timeout_usec)
+/* networkd configures links for which its files have changed (systemd 244). */
+static int reload_networkd(const char *argument, uint64_t timeout_usec,
+			   _unused_ char ret[static RESULT_LEN])
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
+	uint64_t started;
+	int r;
 
+	r = get_networkd_start(&started);
+	if (r < 0)
+		return r;
+	if (started == 0 || started > strtoull(argument, NULL, 10))
+		return 0;
 	/* networkd is on the system bus only. */
 	if (sd_bus_open_system(&bus) < 0)
 		return -EHOSTDOWN;
 	return call(bus, now_usec() + timeout_usec, "/org/freedesktop/network1",
 		    NETWORKD ".Manager", "Reload", NULL, "");
+}
+
+static int reload_units(_unused_ const char *argument, uint64_t timeout_usec,
+			_unused_ char ret[static RESULT_LEN])
+{
+	return manager_reload(timeout_usec);
+}
+
+static const struct {
+	const char *name;
+	int (*make)(const char *argument, uint64_t timeout_usec, char ret[static RESULT_LEN]);
+	uint64_t timeout_usec; /* below the deadline of the verb that makes it */
+} requests[] = {
+	[REQUEST_KUBELET] = { "kubelet", start_kubelet_unit, 25 * USEC_PER_SEC },
+	[REQUEST_UDEV] = { "udev", reload_udev, 25 * USEC_PER_SEC },
+	[REQUEST_NETWORKD] = { "networkd", reload_networkd, 10 * USEC_PER_SEC },
+	[REQUEST_RELOAD] = { "reload", reload_units, 50 * USEC_PER_SEC }, /* all generators run */
+};
+_Static_assert(ELEMENTSOF(requests) == _REQUEST_N, "a line for every request");
+
+void manager_prepare(void)
+{
+	const int r = helper_wake(MANAGER_SOCKET);
+
+	if (r < 0 && r != -EHOSTDOWN)
+		log_debug_errno(r, MANAGER_SOCKET);
+}
+
+int manager_request(enum request what, const char *argument, char *ret_words, size_t size)
+{
+	const uint64_t timeout_usec = requests[what].timeout_usec;
+	_cleanup_(freep) char *answer = NULL;
+	char words[RESULT_LEN] = "", question[128];
+	int r;
+
+	r = requests[what].make(argument, timeout_usec, words);
+	if (r == -EHOSTDOWN) {
+		snprintf(question, sizeof(question), "%s %s", requests[what].name, argument);
+		r = helper_ask(MANAGER_SOCKET, question, timeout_usec, &answer);
+	}
+	if (ret_words)
+		copy(ret_words, size, answer ? answer : words);
+	return r;
+}
+
+static bool is_kubelet_unit(const char *unit)
+{
+	return ANY(k, kubelet_units, ELEMENTSOF(kubelet_units), streq(*k, unit));
+}
+
+static int serve_unit(const char *unit, char **ret_answer)
+{
+	_cleanup_(manager_unit_done) struct manager_unit m = {};
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
+	int r;
+
+	if (!is_kubelet_unit(unit))
+		return -EPERM;
+	r = connect_quietly(&bus);
+	if (r >= 0)
+		r = read_unit(bus, unit, now_usec() + READ_USEC, &m);
+	if (r < 0)
+		return is_gone(r) ? -EHOSTDOWN : r;
+	return manager_unit_print(&m, ret_answer);
+}
+
+int manager_serve(const char *question, char **ret_answer)
+{
+	const size_t length = strcspn(question, " ");
+	const char *argument = question + length + (question[length] != '\0');
+	char name[16] = "", words[RESULT_LEN] = "";
+	int r;
+
+	snprintf(name, sizeof(name), "%.*s", (int)MIN(length, sizeof(name)), question);
+	if (streq(name, MANAGER_UNIT_QUESTION))
+		return serve_unit(argument, ret_answer);
+
+	for (size_t i = 0; i < ELEMENTSOF(requests); i++) {
+		if (!streq(requests[i].name, name))
+			continue;
+		r = requests[i].make(argument, requests[i].timeout_usec, words);
+		*ret_answer = strdup(words);
+		return *ret_answer ? r : -ENOMEM;
+	}
+	return -EOPNOTSUPP;
 }

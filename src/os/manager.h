@@ -1,25 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Manager: systemd over D-Bus, by its private socket so that no bus daemon is needed (as systemctl
- * does for root), else the system bus.
+ * Manager: what this program wants of systemd, over D-Bus: by its private socket, so that no bus
+ * daemon is needed (as systemctl does for root), else by the system bus.
+ *
+ * A process that reaches systemd asks it itself; one that does not, as the sandboxed service, has
+ * the helper rdma-provision-manager.service ask. The helper accepts just these requests.
  */
 #pragma once
 
-#include "manager-unit.h"
+#include "../base/util.h"
+
+enum request {
+	REQUEST_KUBELET, /* start rdma-provision-kubelet.service and wait; the answer is its job's
+			    result word */
+	REQUEST_UDEV,    /* reload systemd-udevd.service and wait */
+	/* networkd reads its files again when it was started before a time, CLOCK_REALTIME in
+	   microseconds: the argument. 0 also when it need not, or does not run. */
+	REQUEST_NETWORKD,
+	REQUEST_RELOAD, /* as manager_reload() */
+	_REQUEST_N
+};
+
+/* A request will come soon: the helper's unit is started while the node is looked at. */
+void manager_prepare(void);
 
 /*
- * Starts a unit and waits for the end of its job.
+ * @argument: "" where none is named above. @ret_words: of the answer, empty for none; may be NULL.
  * Return: 0 when done (or nothing was to do), -ENOENT no such unit, -ERFKILL it is masked,
- * -EHOSTDOWN no systemd to ask, -ETIMEDOUT, or -EIO: the unit failed (its journal tells why);
- * ret_result, when not NULL, holds the job's result word.
+ * -EHOSTDOWN neither systemd nor the helper can be asked, -ETIMEDOUT, or -EIO: the unit failed (its
+ * journal tells why).
  */
-int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result, size_t size);
+int manager_request(enum request what, const char *argument, char *ret_words, size_t size);
 
 /*
- * Asks for one unit, loading it if need be. Return: 0 (exec is empty when there is no such unit),
- * -EHOSTDOWN no systemd to ask, -ETIMEDOUT, -ENOMEM, or another -errno.
+ * The helper's side: does what a question says. Return: as the request; -EPERM: a unit that has no
+ * kubelet; -EOPNOTSUPP: there is no such request.
  */
-int manager_read_unit(const char *unit, uint64_t timeout_usec, struct manager_unit *ret);
+int manager_serve(const char *question, char **ret_answer);
+
+/*
+ * systemd reads all unit files again and runs its generators, as "systemctl daemon-reload".
+ * Return: 0, -EHOSTDOWN no systemd to ask, -ETIMEDOUT, or another -errno.
+ */
+int manager_reload(uint64_t timeout_usec);
 
 /*
  * The word of a unit's ActiveState: "active", "activating", "failed".
@@ -51,23 +74,36 @@ int manager_watch_look(struct manager_watch *w, struct manager_activity *ret);
 void manager_watch_done(struct manager_watch *w);
 
 /*
- * Reloads a unit and waits for it; one that cannot be reloaded (udevd before systemd 243), or whose
- * ExecReload= fails, gets SIGHUP, which means the same to it. Before systemd 250 udevd kills what
- * is left in its control group when it has nothing to do, and its own ExecReload= with it:
- * on_post() in src/udev/udevd.c of v247, seen on that of bullseye. A unit that does not run has
- * nothing to reload: 0. Else as manager_start_unit().
+ * In manager-unit.c: what systemd has loaded of a service, as the answer of the helper to a program
+ * that does not speak D-Bus.
  */
-int manager_reload_unit(const char *unit, uint64_t timeout_usec);
+
+#define MANAGER_SOCKET        "/run/rdma-provision-manager.socket"
+#define MANAGER_UNIT_QUESTION "unit"
+
+struct manager_words {
+	char **words; /* owned */
+	size_t n;
+};
+
+/* A service as systemd has loaded it. */
+struct manager_unit {
+	struct manager_words exec;        /* of the first ExecStart=: specifiers are expanded,
+					     variables not; the first word has no prefixes */
+	struct manager_words environment; /* "NAME=VALUE" */
+	struct manager_words inherited;   /* the same, of systemd itself: "systemctl
+					     set-environment" */
+	struct manager_words env_files;   /* "-/path" may be missing, "+/path" must be there */
+	uint64_t start_usec; /* CLOCK_MONOTONIC of its last start in this boot; 0: none */
+};
+
+void manager_unit_done(struct manager_unit *m);
+
+int manager_unit_print(const struct manager_unit *m, char **ret); /* 0 or -ENOMEM */
 
 /*
- * systemd reads all unit files again and runs its generators, as "systemctl daemon-reload".
- * Return: 0, -EHOSTDOWN no systemd to ask, -ETIMEDOUT, or another -errno.
+ * Asks the helper for one of the units that kubelets have, which systemd loads if need be. Return:
+ * 0 (exec is empty when there is no such unit); -EHOSTDOWN: there is no helper, or no systemd, to
+ * ask; -ETIMEDOUT, -ENOMEM, or another -errno.
  */
-int manager_reload(uint64_t timeout_usec);
-
-/* When the main process of a service was started, CLOCK_REALTIME; 0: it does not run. */
-int manager_get_start(const char *unit, uint64_t *ret_usec);
-
-/* networkd reads its files again, and configures links for which they have changed (systemd 244).
- */
-int manager_reload_networkd(uint64_t timeout_usec);
+int manager_unit_ask(const char *unit, struct manager_unit *ret);

@@ -3,7 +3,7 @@
  * Unit: asks systemd for what this process may not do itself. Kubelet files have one writer, which
  * is run by a unit of its own with the rights for it.
  */
-#include "../os/request.h"
+#include "../os/manager.h"
 #include "../step/verbs.h"
 
 int apply_ensure_kubelet(struct work *w, const struct action *a _unused_)
@@ -11,7 +11,7 @@ int apply_ensure_kubelet(struct work *w, const struct action *a _unused_)
 	char result[64] = "";
 	int r;
 
-	r = request_make(REQUEST_KUBELET, "", result, sizeof(result));
+	r = manager_request(REQUEST_KUBELET, "", result, sizeof(result));
 	if (r == -EHOSTDOWN)
 		copy(w->error, CHILD_ERROR_LEN,
 		     "systemd cannot be reached; run \"rdma-provision kubelet-ensure\"");
@@ -23,7 +23,7 @@ int apply_ensure_kubelet(struct work *w, const struct action *a _unused_)
 
 int apply_reload_units(struct work *w, const struct action *a _unused_)
 {
-	int r = request_make(REQUEST_RELOAD, "", NULL, 0);
+	int r = manager_request(REQUEST_RELOAD, "", NULL, 0);
 
 	if (r == -EHOSTDOWN)
 		copy(w->error, CHILD_ERROR_LEN,

@@ -9,8 +9,8 @@
 #include "../base/log.h"
 #include "../model/memory.h"
 #include "../model/paths.h"
+#include "../os/manager.h"
 #include "../os/memory-file.h"
-#include "../os/request.h"
 #include "../step/ledger-apply.h"
 #include "../step/other-files.h"
 #include "../step/verbs.h"
@@ -279,7 +279,7 @@ static int tell_networkd(struct work *w)
 	if (file == 0)
 		return 0;
 	snprintf(since, sizeof(since), "%" PRIu64, file);
-	r = request_make(REQUEST_NETWORKD, since, NULL, 0);
+	r = manager_request(REQUEST_NETWORKD, since, NULL, 0);
 	if (r == -ENOENT || r == -EHOSTDOWN)
 		return 0; /* it is not running */
 	if (r < 0)
@@ -292,7 +292,7 @@ static int tell_networkd(struct work *w)
  * src/udev/udevd.c. */
 static int tell_udev(struct work *w)
 {
-	int r = request_make(REQUEST_UDEV, "", NULL, 0);
+	int r = manager_request(REQUEST_UDEV, "", NULL, 0);
 
 	if (r == -ENOENT)
 		return 0; /* a node without it has no rules either */

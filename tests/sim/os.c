@@ -729,8 +729,8 @@ int __wrap_apply_load_module(struct work *w _unused_, const struct action *a)
 	return sim_chance(sim.rates.error / 2) ? -ENOMEM : kernel_load(a->target);
 }
 
-int __wrap_request_make(enum request what, const char *argument _unused_, char *ret_words,
-			size_t size)
+int __wrap_manager_request(enum request what, const char *argument _unused_, char *ret_words,
+			   size_t size)
 {
 	sim.cost_usec += 50 * USEC_PER_MSEC;
 	if (!is_alive())

@@ -13,8 +13,8 @@
 
 #include "../../src/model/vf-facts.h"
 #include "../../src/model/world.h"
+#include "../../src/os/manager.h"
 #include "../../src/os/os.h"
-#include "../../src/os/request.h"
 #include "../../src/pass/loop.h"
 
 #define FUNCS_MAX 160
