@@ -8,7 +8,7 @@
 #include "config/parse.h"
 #include "health/health-output.h"
 #include "nccl/nccl-env.h"
-#include "os/unpack.h"
+#include "os/tar.h"
 
 #include <getopt.h>
 
@@ -414,12 +414,12 @@ static int run(size_t verb, struct command *cmd)
 {
 	const bool may_be_archive = (verbs[verb].takes & TAKES_ARCHIVE) == TAKES_ARCHIVE;
 	const bool has_lines = cmd->is_json && (verbs[verb].takes & TAKES_LINES) == TAKES_LINES;
-	_cleanup_(unpacked_remove) struct unpacked u = {};
+	_cleanup_(tar_remove) struct unpacked u = {};
 	int r;
 
 	if (has_lines)
 		log_set_json();
-	r = cmd->root && !cmd->exec && may_be_archive ? unpack(cmd->root, &u) : 1;
+	r = cmd->root && !cmd->exec && may_be_archive ? tar_unpack(cmd->root, &u) : 1;
 	if (r < 0) {
 		log_error("--root=%s: %s", cmd->root, u.problem);
 		return streq(cmd->verb, "health") ? HEALTH_UNKNOWN

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tar.h"
 
+#include "../base/log.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#if HAVE_LIBARCHIVE
+#include <archive.h>
+#include <archive_entry.h>
+#include <dlfcn.h>
+#endif
+
 #define BLOCK_BYTES 512
 
 /* ustar of POSIX.1-1988, as in pax(1p). Numbers are octal digits. */
@@ -32,13 +43,6 @@ static int write_padded(int fd, const char *data, size_t size)
 		     : fs_write_all(fd, zeroes, (BLOCK_BYTES - size % BLOCK_BYTES) % BLOCK_BYTES);
 }
 
-static void put_octal(char *to, size_t size, uint64_t value)
-{
-	to[size - 1] = '\0';
-	for (size_t i = size - 1; i-- > 0; value >>= 3)
-		to[i] = (char)('0' + (value & 7));
-}
-
 static int write_header(int fd, char type, unsigned mode, const char *path, const char *target,
 			size_t size)
 {
@@ -60,14 +64,14 @@ static int write_header(int fd, char type, unsigned mode, const char *path, cons
 	/* Names that fill their field have no NUL; longer ones are whole in the pax header. */
 	memcpy(h.name, path, strnlen(path, sizeof(h.name)));
 	memcpy(h.target, target, strnlen(target, sizeof(h.target)));
-	put_octal(h.mode, sizeof(h.mode), mode);
-	put_octal(h.size, sizeof(h.size), size);
+	snprintf(h.mode, sizeof(h.mode), "%07o", mode);
+	snprintf(h.size, sizeof(h.size), "%011zo", size);
 
 	/* Summed up as if the sum itself were blanks. */
 	memset(h.checksum, ' ', sizeof(h.checksum));
 	for (size_t i = 0; i < sizeof(h); i++)
 		sum += byte[i];
-	put_octal(h.checksum, sizeof(h.checksum) - 1, sum);
+	snprintf(h.checksum, sizeof(h.checksum) - 1, "%06o", sum);
 
 	return fs_write_all(fd, (const char *)&h, sizeof(h));
 }
@@ -129,4 +133,183 @@ int tar_end(int fd)
 	static const char zeroes[2 * BLOCK_BYTES];
 
 	return fs_write_all(fd, zeroes, sizeof(zeroes));
+}
+
+/* --- unpacking --- */
+
+#if HAVE_LIBARCHIVE
+#define MAX_ENTRIES 250000
+#define MAX_BYTES   (1 << 30)
+#define MAX_FILE    (16 << 20)
+
+/* Without the functions for all formats and filters: some of those start programs. */
+#define FUNCTIONS(f)                                                                               \
+	f(read_new) f(read_free) f(read_open_filename) f(read_next_header) f(read_extract2)        \
+		f(read_support_format_tar) f(read_support_filter_gzip)                             \
+			f(read_support_filter_bzip2) f(read_support_filter_xz)                     \
+				f(read_support_filter_zstd) f(write_disk_new)                      \
+					f(write_disk_set_options) f(write_free) f(error_string)    \
+						f(entry_filetype) f(entry_pathname) f(entry_size)  \
+							f(entry_set_filetype) f(entry_set_perm)
+#define AS_MEMBER(name) __typeof__(archive_##name) *name;
+#define AS_LOOKUP(name) r = r < 0 || (x->name = dlsym(library, "archive_" #name)) ? r : -ELIBACC;
+
+struct extraction {
+	FUNCTIONS(AS_MEMBER)
+	struct unpacked *u;
+	struct archive *from, *to; /* owned */
+	uint64_t n_entries, n_bytes;
+	char common[PATH_MAX]; /* the longest path that all folders with "sys" begin with */
+};
+
+/* Is it @folder, or below it? */
+static bool is_below(const char *path, const char *folder)
+{
+	const char *rest = after(path, folder);
+
+	return rest && (!*rest || *rest == '/');
+}
+
+/* By the folders that sysfs alone has, and /proc/sys has not. */
+static void note_root(struct extraction *x, const char *path)
+{
+	const char *rest = path + strlen(x->u->folder),
+		   *sys = strstr(rest, "/sys/bus")
+				  ?: strstr(rest, "/sys/class") ?: strstr(rest, "/sys/devices");
+	char head[PATH_MAX];
+
+	if (!sys)
+		return;
+	snprintf(head, sizeof(head), "%.*s", (int)(sys - path), path);
+	if (!x->u->root[0] || strlen(head) < strlen(x->u->root))
+		COPY(x->u->root, head);
+	if (!x->common[0])
+		COPY(x->common, head);
+	while (!is_below(head, x->common))
+		*strrchr(x->common, '/') = '\0';
+}
+
+static int extract(struct extraction *x, struct archive_entry *e)
+{
+	const char *name = x->entry_pathname(e);
+	const unsigned type = x->entry_filetype(e);
+	const int64_t size = x->entry_size(e);
+	char path[PATH_MAX];
+
+	x->n_bytes += (uint64_t)MAX(size, 0);
+	if (++x->n_entries > MAX_ENTRIES || x->n_bytes > MAX_BYTES)
+		return -EFBIG;
+	if (name && size > MAX_FILE) {
+		snprintf(path, sizeof(path), "%s", name);
+		make_printable(path);
+		log_warning("%s is larger than 16 MiB and not unpacked", path);
+	}
+	if (!name || size > MAX_FILE)
+		return 0;
+	snprintf(path, sizeof(path), "%.100s/%s", x->u->folder, name);
+	note_root(x, path);
+	x->entry_set_perm(e, type == AE_IFDIR ? 0700 : 0600);
+	if (type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
+		x->entry_set_filetype(e, AE_IFREG);
+	/* A refused entry is a warning there. */
+	return x->read_extract2(x->from, e, x->to) == ARCHIVE_OK ? 0 : -EINVAL;
+}
+
+static int extract_all(struct extraction *x, const char *file)
+{
+	struct archive_entry *e;
+	const char *problem;
+	int r = x->read_open_filename(x->from, file, 1 << 16) < ARCHIVE_WARN ? -EINVAL : 0;
+
+	if (r >= 0 && chdir(x->u->folder) < 0)
+		return -errno;
+	while (r >= 0) {
+		r = x->read_next_header(x->from, &e);
+		if (r == ARCHIVE_EOF)
+			break;
+		r = r < ARCHIVE_WARN ? -EINVAL : extract(x, e);
+	}
+	if (r >= 0)
+		r = !x->u->root[0] ? -ENOENT : streq(x->u->root, x->common) ? 0 : -EMLINK;
+	problem = r == -ENOENT   ? "no folder in it has /sys/bus, /sys/class or /sys/devices"
+		  : r == -EMLINK ? "more than one folder in it has \"sys\": unpack it, and take one"
+				 : "more than 250,000 entries or 1 GiB";
+	COPY(x->u->problem, problem);
+	problem = x->error_string(x->from);
+	if (r == -EINVAL)
+		snprintf(x->u->problem, sizeof(x->u->problem),
+			 "neither a folder nor an archive that can be read (%s)", problem ?: "");
+	make_printable(x->u->problem);
+	return r;
+}
+
+static int unpack_file(const char *file, struct unpacked *u)
+{
+	_cleanup_(closep) int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct extraction extraction = { .u = u }, *x = &extraction;
+	void *library = dlopen("libarchive.so.13", RTLD_NOW);
+	int r = library ? 0 : -ELIBACC;
+
+	FUNCTIONS(AS_LOOKUP)
+	COPY(u->problem, r < 0 ? "install libarchive13, libarchive13t64 or libarchive"
+			       : "it cannot be unpacked");
+	if (r < 0 || here < 0)
+		return r < 0 ? r : -EBADF;
+	x->from = x->read_new();
+	x->to = x->write_disk_new();
+	r = -ENOMEM;
+	if (x->from && x->to) {
+		x->read_support_filter_gzip(x->from);
+		x->read_support_filter_bzip2(x->from);
+		x->read_support_filter_xz(x->from);
+		x->read_support_filter_zstd(x->from);
+		x->read_support_format_tar(x->from);
+		x->write_disk_set_options(x->to, ARCHIVE_EXTRACT_SECURE_NODOTDOT |
+							 ARCHIVE_EXTRACT_SECURE_SYMLINKS |
+							 ARCHIVE_EXTRACT_SECURE_NOABSOLUTEPATHS);
+		r = extract_all(x, file);
+	}
+	x->write_free(x->to);
+	x->read_free(x->from);
+	return fchdir(here) < 0 ? -errno : r;
+}
+#else
+static int unpack_file(const char *file _unused_, struct unpacked *u)
+{
+	COPY(u->problem, "this program was built without libarchive: unpack it yourself");
+	return -ELIBACC;
+}
+#endif
+
+int tar_unpack(const char *file, struct unpacked *ret)
+{
+	const char *above = getenv("TMPDIR");
+	struct stat st;
+	sigset_t all;
+
+	*ret = (struct unpacked){};
+	if (stat(file, &st) < 0 || !S_ISREG(st.st_mode))
+		return 1;
+	snprintf(ret->folder, sizeof(ret->folder), "%.80s/rdma-provision-XXXXXX",
+		 above && *above == '/' ? above : "/var/tmp");
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &ret->mask);
+	if (mkdtemp(ret->folder))
+		return unpack_file(file, ret);
+	snprintf(ret->problem, sizeof(ret->problem), "%.90s: %s", ret->folder, strerror(errno));
+	return -EIO;
+}
+
+static int remove_one(const char *path, const struct stat *st _unused_, int type _unused_,
+		      struct FTW *ftw _unused_)
+{
+	return remove(path);
+}
+
+void tar_remove(struct unpacked *u)
+{
+	if (!u->folder[0])
+		return;
+	nftw(u->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	sigprocmask(SIG_SETMASK, &u->mask, NULL);
 }
