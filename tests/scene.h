@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 
 #include "../src/model/route-find.h"
+#include "../src/model/use-facts.h"
 #include "../src/pass/plan-make.h"
 
 static inline struct attempts attempts_of(const struct plan *p)

@@ -16,7 +16,6 @@
 #include "../src/model/paths.h"
 #include "../src/model/route-facts.h"
 #include "../src/model/use-facts.h"
-#include "../src/model/way-facts.h"
 #include "../src/module/cmdline-observe.h"
 #include "../src/module/module-observe.h"
 #include "../src/os/memory-file.h"

@@ -18,7 +18,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 
-#include "../src/model/rtproto.h"
+#include "../src/model/route-facts.h"
 #include "../src/os/events.h"
 #include "skip.h"
 #include "tree.h"

@@ -9,7 +9,7 @@
 #include <linux/rtnetlink.h>
 
 #include "../src/model/in-use.h"
-#include "../src/model/rtproto.h"
+#include "../src/model/route-facts.h"
 #include "scene.h"
 
 #define NODE "0000:02:00.0"

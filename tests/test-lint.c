@@ -11,7 +11,6 @@
 #include <linux/rtnetlink.h>
 
 #include "../src/model/module-options.h"
-#include "../src/model/way-facts.h"
 #include "../src/plugin/lint-rules.h"
 #include "../src/plugin/plugin-output.h"
 #include "../src/show/check.h"

@@ -12,7 +12,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include "../src/model/way-facts.h"
+#include "../src/model/use-facts.h"
 #include "../src/os/link.h"
 #include "../src/step/observers.h"
 #include "netns.h"

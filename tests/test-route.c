@@ -9,7 +9,6 @@
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
 
-#include "../src/model/rtproto.h"
 #include "../src/os/route.h"
 #include "netns.h"
 

@@ -10,7 +10,6 @@
 #include "../src/model/metadata.h"
 #include "../src/model/module-facts.h"
 #include "../src/model/route-facts.h"
-#include "../src/model/rtproto.h"
 #include "../src/step/steps.h"
 
 #include "scene.h"

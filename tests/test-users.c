@@ -11,8 +11,8 @@
 
 #include "../src/guard/process-observe.h"
 #include "../src/guard/users-observe.h"
+#include "../src/model/route-facts.h"
 #include "../src/model/vf-facts.h"
-#include "../src/model/way-facts.h"
 #include "../src/pass/live.h"
 #include "netns.h"
 #include "skip.h"

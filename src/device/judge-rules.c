@@ -6,8 +6,8 @@
 #include "../model/ip.h"
 #include "../model/module-facts.h"
 #include "../model/module-options.h"
+#include "../model/route-facts.h"
 #include "../model/vf-facts.h"
-#include "../model/way-facts.h"
 #include "../step/identity-rules.h"
 #include "../step/steps.h"
 

@@ -6,7 +6,7 @@
  */
 #include "../guard/in-use-plan.h"
 #include "../model/module-options.h"
-#include "../model/way-facts.h"
+#include "../model/use-facts.h"
 #include "../step/identity-rules.h"
 #include "../step/steps.h"
 #include "stack-rules.h"

@@ -33,7 +33,7 @@
 
 #include "../model/given.h"
 #include "../model/ip.h"
-#include "../model/way-facts.h"
+#include "../model/use-facts.h"
 #include "../step/steps.h"
 
 #include <arpa/inet.h>

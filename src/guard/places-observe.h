@@ -20,7 +20,7 @@
  */
 #pragma once
 
-#include "../model/way-facts.h"
+#include "../model/route-facts.h"
 #include "../os/fs.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process-observe.h"
 
-#include "../model/way-facts.h"
+#include "../model/use-facts.h"
 
 #include <ctype.h>
 

@@ -3,7 +3,7 @@
  * Coexistence: others who have their hands on managed NICs, told as hints; nothing is done about
  * them.
  */
-#include "../model/rtproto.h"
+#include "../model/route-facts.h"
 #include "../model/vf-facts.h"
 #include "../route/nic-netdev-rules.h"
 

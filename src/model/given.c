@@ -3,7 +3,6 @@
 
 #include "ip.h"
 #include "route-facts.h"
-#include "rtproto.h"
 #include "vf-facts.h"
 
 #include <arpa/inet.h>

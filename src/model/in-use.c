@@ -3,8 +3,6 @@
 
 #include "ip.h"
 #include "route-facts.h"
-#include "rtproto.h"
-#include "way-facts.h"
 
 #include <arpa/inet.h>
 #include <linux/if_addr.h>

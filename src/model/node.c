@@ -8,7 +8,6 @@
 #include "route-facts.h"
 #include "use-facts.h"
 #include "vf-facts.h"
-#include "way-facts.h"
 
 #include <arpa/inet.h>
 #include <fnmatch.h>

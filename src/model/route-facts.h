@@ -1,11 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Route facts: addresses, routes, rules and neighbours, as a node shows them and as actions set
- * them.
+ * them; and the places that the node must reach, with the netdev by which a packet leaves.
+ *
+ * Only routes and rules with OWN_PROTOCOL are ever changed or removed, also when another
+ * program made them: "ip route show table all proto 114", "ip rule | grep 'proto 114'". The number
+ * is neither in /etc/iproute2/rt_protos nor in include/uapi/linux/rtnetlink.h of Linux 6.12; a line
+ * "114 rdma-provision" in rt_protos gives it a name.
  */
 #pragma once
 
 #include "node.h"
+
+#define OWN_PROTOCOL 114 /* RTPROT_*; 'r' */
+
+/* The table of a NIC is this plus its ifindex: 11400003 is of the netdev number 3. */
+#define OWN_TABLE_BASE 11400000
+
+/*
+ * The rules of a NIC: "from ADDRESS", then "oif DEV". Behind those of network plugins, which lead
+ * their pods' packets: Terway 512 and 2048 (plugin/datapath/consts_linux.go), Cilium up to 112
+ * (pkg/datapath/linux/linux_defaults). Before main, 32766.
+ */
+#define OWN_PREFERENCE_FROM 30114
+#define OWN_PREFERENCE_OIF  30115
+
+/* A setting that is restored more often than this in a boot, however slowly, is reported as undone
+ * by another program. */
+#define OWN_RESTORES_MAX 5
 
 struct address {
 	uint32_t ifindex;
@@ -65,3 +87,60 @@ struct neighbour {
 	uint8_t protocol; /* RTPROT_*; ours: we keep it resolved */
 	bool is_managed;  /* NTF_EXT_MANAGED: the kernel keeps it resolved; since 5.16 */
 };
+
+#define LOOKUP_HOPS 16
+
+/* A question to the kernel, RTM_GETROUTE, and its answer: by which netdev does this packet leave?
+ */
+struct lookup {
+	int family;
+	uint8_t dst[16];
+	uint8_t address[16]; /* as source; all zero: none */
+	uint32_t ifindex; /* of the NIC that is meant; without a source the output device: 0: any */
+	uint32_t mark;    /* of the packet, 0: none */
+
+	int result;         /* 0 or -errno; -ENODATA: not asked, and it could not be computed */
+	uint32_t found;     /* ifindex that it would leave by */
+	uint8_t source[16]; /* that the packet would have; all zero: not told */
+	/* The route that matched (RTM_F_FIB_MATCH), where a destination is asked about: */
+	uint32_t hops[LOOKUP_HOPS]; /* ifindex of each next hop */
+	size_t n_hops;
+	uint8_t gateway[16]; /* of the first next hop; all zero: none */
+	uint8_t protocol;    /* RTPROT_* */
+	uint32_t prefix_len;
+};
+
+/* A place that the node must reach, or the other end of a tunnel by which it reaches one. */
+enum destination_to {
+	TO_DEFAULT, /* an address that only default routes lead to */
+	TO_VRF,     /* the same, with the VRF as output device */
+	TO_API_SERVER,
+	TO_NAME_SERVER,
+	TO_STORAGE,    /* of the root file system, and those that kubelet and runtime live on */
+	TO_TUNNEL_END, /* the remote end of a tunnel that a packet to one of the others leaves by */
+	_TO_N
+};
+
+struct destination {
+	enum destination_to to;
+	char words[160]; /* where it comes from: "API server, /etc/kubernetes/kubelet.conf" */
+	struct lookup lookup;
+};
+
+/* The remote end of a tunnel: of a WireGuard device one for each peer that has an endpoint. */
+struct tunnel_end {
+	uint32_t ifindex; /* of the tunnel */
+	int family;
+	uint8_t remote[16];
+	uint32_t mark; /* that its own packets have, 0: none */
+};
+
+/* A line of /etc/hosts that has the name of the node, or of a place it must reach. */
+struct host {
+	char name[HOST_NAME_LEN];
+	int family;
+	uint8_t address[16];
+	uint32_t line; /* from 1 */
+};
+
+const char *destination_to_name(enum destination_to to); /* "api-server" */

@@ -11,7 +11,6 @@
 #pragma once
 
 #include "route-facts.h"
-#include "way-facts.h"
 
 /*
  * Fills the answer of @l as route_lookup() of os/route.h does. Next hops are those of all routes of

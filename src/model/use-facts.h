@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Use facts: which processes and programs use a function or a module.
+ * Use facts: which processes and programs use a function or a module, the sockets of the host, and
+ * network namespaces.
  */
 #pragma once
 
@@ -33,6 +34,26 @@ struct user {
 	char command[32];   /* comm of the process; empty: not known */
 	char container[80]; /* container or unit as its cgroup tells; empty: neither */
 	char detail[128];   /* names: ibdev, netdev, namespace */
+};
+
+/* A TCP or UDP socket of the host that is bound to one address or netdev, or connected. */
+struct sock {
+	int family;
+	uint8_t protocol;              /* IPPROTO_TCP, IPPROTO_UDP */
+	uint8_t local[16], remote[16]; /* all zero: any, or not connected */
+	uint16_t local_port, remote_port;
+	uint32_t ifindex; /* of SO_BINDTODEVICE; 0: none */
+	bool is_listening;
+	uint64_t inode;   /* 0: not told */
+	uint32_t pid;     /* of a process that has it; 0: not known, or the kernel's own */
+	char command[32]; /* of that */
+};
+
+/* A network namespace that has a name, other than our own: step/observers.h. */
+struct netns {
+	uint64_t inode; /* 0: not known */
+	char name[64];  /* of its file below /run/netns, else the path */
+	bool is_closed; /* its links are not known: which functions they use is not known either */
 };
 
 const char *use_name(enum use u); /* "open-context" */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "events.h"
 
-#include "../model/rtproto.h"
+#include "../model/route-facts.h"
 #include "nl.h"
 
 #include <dirent.h>

@@ -7,7 +7,7 @@
  * and teams, which carry RDMA ports, VLANs and bridges above cards and Open vSwitch, which may
  * carry the node, and IPoIB, whose carrier is the only event of an InfiniBand port), addresses and
  * settings of links that are above no card, routes to single hosts, default routes of such links,
- * rules and routes in other tables than main, but those of ours (model/rtproto.h).
+ * rules and routes in other tables than main, but those of ours (model/route-facts.h).
  */
 #pragma once
 

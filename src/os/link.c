@@ -2,8 +2,6 @@
 #include "link.h"
 
 #include "../model/action.h"
-#include "../model/rtproto.h"
-#include "../model/way-facts.h"
 #include "nl.h"
 
 #include <linux/if.h>

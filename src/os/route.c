@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "route.h"
 
-#include "../model/rtproto.h"
 #include "nl.h"
 
 #include <linux/fib_rules.h>

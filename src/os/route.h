@@ -6,7 +6,6 @@
 #pragma once
 
 #include "../model/route-facts.h"
-#include "../model/way-facts.h"
 #include "netlink.h"
 
 /*

@@ -6,7 +6,6 @@
 #include "../model/module-facts.h"
 #include "../model/pnet.h"
 #include "../model/route-find.h"
-#include "../model/rtproto.h"
 #include "../model/use-facts.h"
 #include "../model/vf-facts.h"
 

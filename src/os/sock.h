@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "../model/way-facts.h"
+#include "../model/use-facts.h"
 #include "fs.h"
 #include "netlink.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wireguard.h"
 
-#include "../model/way-facts.h"
+#include "../model/route-facts.h"
 #include "nl.h"
 
 #include <netinet/in.h>

@@ -4,7 +4,6 @@
 #include "../base/document.h"
 #include "../model/given.h"
 #include "../model/module-options.h"
-#include "../model/way-facts.h"
 #include "plugin-output.h"
 
 #include <linux/rtnetlink.h>

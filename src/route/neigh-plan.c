@@ -6,7 +6,6 @@
  * is refused while its gateway is not resolved. Source: addr_resolve_neigh() in
  * drivers/infiniband/core/addr.c
  */
-#include "../model/rtproto.h"
 #include "nic-netdev-rules.h"
 
 #include <linux/neighbour.h>

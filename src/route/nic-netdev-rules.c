@@ -3,7 +3,7 @@
 
 #include "../guard/guard-rules.h"
 #include "../model/metadata.h"
-#include "../model/rtproto.h"
+#include "../model/route-facts.h"
 #include "../step/steps.h"
 
 #include <linux/if_addr.h>

@@ -9,7 +9,6 @@
  * drivers/infiniband/core/addr.c
  */
 #include "../model/route-find.h"
-#include "../model/rtproto.h"
 #include "nic-netdev-rules.h"
 
 #include <arpa/inet.h>

@@ -8,7 +8,6 @@
 
 #include "../guard/in-use-plan.h"
 #include "../model/paths.h"
-#include "../model/rtproto.h"
 #include "nic-netdev-rules.h"
 
 #include <sys/socket.h>

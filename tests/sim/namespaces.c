@@ -10,7 +10,7 @@
  * calls rdma_dev_exit_net() in drivers/infiniband/core/device.c, which was registered last, before
  * default_device_exit_batch() in net/core/dev.c.
  */
-#include "../../src/model/way-facts.h"
+#include "../../src/model/use-facts.h"
 #include "../../src/os/rdma.h"
 #include "sim.h"
 

@@ -10,7 +10,6 @@
  * net/ipv4/devinet.c. Rules stay, whatever becomes of what they name: detach_rules() in
  * net/core/fib_rules.c.
  */
-#include "../../src/model/rtproto.h"
 #include "../../src/os/link.h"
 #include "../../src/os/route.h"
 #include "../../src/route/nic-netdev-rules.h"
