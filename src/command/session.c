@@ -3,7 +3,6 @@
 
 #include "../base/log.h"
 #include "../config/load.h"
-#include "../model/units.h"
 #include "../os/child.h"
 #include "../os/terminal.h"
 #include "../pass/report.h"

@@ -3,7 +3,6 @@
 
 #include "../model/ledger.h"
 #include "../model/paths.h"
-#include "../model/units.h"
 #include "../os/memory-file.h"
 #include "../os/unit-file.h"
 #include "cpus.h"

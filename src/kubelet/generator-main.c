@@ -9,7 +9,7 @@
  */
 #include "../base/log.h"
 #include "../config/load.h"
-#include "../model/units.h"
+#include "../model/kubelet.h"
 
 #include <sys/resource.h>
 
@@ -40,7 +40,7 @@ static int generate(const struct fs *fs, const char *folder)
 	if (r < 0)
 		r = config_load_default(&c);
 	if (r >= 0)
-		r = units_kubelet_drop_in(&c, &kubelet);
+		r = kubelet_drop_in(&c, &kubelet);
 	for (size_t i = 0; i < N_KUBELET_UNITS && r >= 0 && kubelet; i++)
 		r = write_drop_in(fs, folder, kubelet_units[i], kubelet);
 	return r;

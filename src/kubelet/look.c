@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "look.h"
 
-#include "../model/units.h"
+#include "../model/kubelet.h"
 #include "../step/observers.h"
 #include "cpus.h"
 
@@ -144,7 +144,7 @@ int observe_generated(const struct fs *fs, const struct config *c)
 	fs = &unrecorded;
 	if (!fs->is_live || c->is_one_file || !fs_exists(fs, "run/systemd/system"))
 		return 0;
-	r = units_kubelet_drop_in(c, &kubelet);
+	r = kubelet_drop_in(c, &kubelet);
 	if (r >= 0)
 		r = is_other(fs, kubelet_units[0], kubelet);
 	return r > 0 ? !is_replaced(fs) : r;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubelet: the settings of the kubelet that we know, what was seen of them, and what is to be done.
+ * Kubelet: the settings of the kubelet that we know, what was seen of them, and what is to be done;
+ * its units, and the drop-in of ours that a configuration asks for.
  *
  * Plain data, as kubelet/look.h tells it. Facts that only the edits need are in kubelet/find.h.
  */
 #pragma once
 
 #include "reason.h"
+
+struct config;
 
 enum kubelet_setting {
 	KUBELET_TOPOLOGY_POLICY,
@@ -148,3 +151,19 @@ struct kubelet_decision {
 	bool is_state_removed; /* cpu_manager_state goes, after the edits */
 	char would_exit[256];  /* the words with which the kubelet exits at its next start */
 };
+
+/* Units that are, or have in them, a kubelet. */
+#define N_KUBELET_UNITS 14
+extern const char *const kubelet_units[N_KUBELET_UNITS]; /* the first that is there counts */
+
+#define GENERATED_FOLDER "run/systemd/generator"  /* what systemd gives generators for this */
+#define DROP_IN_NAME     "zz-rdma-provision.conf" /* behind the drop-ins of others */
+#define KUBELET_PROGRAM  "/usr/lib/rdma-provision/rdma-provision-kubelet"
+#define GATE_COMMAND     "/usr/bin/rdma-provision gate --strict"
+
+/*
+ * The drop-in of a kubelet's unit, which the generator writes below GENERATED_FOLDER; to see
+ * whether that is out of date, one compares it with the same text. It begins with a comment that
+ * says who wrote it. @ret: owned; NULL when none is asked for. Return: 0 or -ENOMEM.
+ */
+int kubelet_drop_in(const struct config *c, char **ret);

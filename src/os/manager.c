@@ -2,7 +2,7 @@
 #include "manager.h"
 
 #include "../base/log.h"
-#include "../model/units.h"
+#include "../model/kubelet.h"
 #include "helper.h"
 
 #include <signal.h>
