@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "attempts.h"
+#include "action.h"
 #include "boots.h"
 #include "graph.h"
 #include "question.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../model/attempts.h"
+#include "../model/action.h"
 #include "../model/question.h"
 #include "../model/world.h"
 #include "../os/os.h"
