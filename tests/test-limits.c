@@ -9,6 +9,7 @@
 
 #include "../src/device/pci-observe.h"
 #include "../src/health/limits-observe.h"
+#include "../src/model/plan.h"
 #include "tree.h"
 
 static void speeds_are_those_that_the_kernel_prints(_unused_ void **state)

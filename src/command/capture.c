@@ -5,6 +5,7 @@
 #include "../config/load.h"
 #include "../guard/users-observe.h"
 #include "../health/limits-observe.h"
+#include "../model/plan.h"
 #include "../os/snapshot.h"
 #include "../os/tar.h"
 #include "../step/observers.h"

@@ -2,7 +2,7 @@
 #include "rdma-observe.h"
 
 #include "../model/ip.h"
-#include "../model/route-facts.h"
+#include "../model/plan.h"
 #include "../os/rdma.h"
 #include "ibdev-observe.h"
 

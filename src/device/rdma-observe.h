@@ -7,8 +7,10 @@
  */
 #pragma once
 
-#include "../model/question.h"
+#include "../model/node.h"
 #include "../os/os.h"
+
+struct questions; /* plan.h */
 
 /*
  * Fills node.ibdevs, .netns_mode and .has_rdma_cm; wants node.netdevs and memory.devices.

@@ -2,6 +2,7 @@
 #include "limits-observe.h"
 
 #include "../device/pci-observe.h"
+#include "../model/plan.h"
 #include "../os/snapshot.h"
 #include "../os/unit-file.h"
 

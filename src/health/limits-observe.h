@@ -24,8 +24,10 @@
  */
 #pragma once
 
-#include "../model/question.h"
+#include "../model/node.h"
 #include "../os/fs.h"
+
+struct questions; /* plan.h */
 
 /*
  * Fills iommu of PFs, and memlocks unless the answers of a capture had them. Wants RDMA devices and

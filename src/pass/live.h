@@ -6,7 +6,7 @@
 #pragma once
 
 #include "../model/action.h"
-#include "../model/question.h"
+#include "../model/plan.h"
 #include "../model/world.h"
 #include "../os/os.h"
 

@@ -5,6 +5,7 @@
 #include "../step/observers.h"
 
 #include "../base/log.h"
+#include "../model/plan.h"
 #include "../os/dcb.h"
 #include "../os/rdma.h"
 

@@ -12,6 +12,7 @@
 
 #include "../device/pci-observe.h"
 #include "../model/ip.h"
+#include "../model/plan.h"
 #include "../model/use-facts.h"
 #include "../os/ethtool.h"
 #include "../os/link.h"

@@ -7,8 +7,9 @@
 #pragma once
 
 #include "../model/boots.h"
-#include "../model/question.h"
 #include "../os/os.h"
+
+struct questions; /* plan.h */
 
 /* Fills memory.boots and node.program. Return: 0 or -ENOMEM. */
 int observe_boots(const struct fs *fs, struct node *n, struct memory *memory);

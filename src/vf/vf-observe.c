@@ -7,6 +7,7 @@
 
 #include "../base/log.h"
 #include "../model/memory.h"
+#include "../model/plan.h"
 #include "../os/conf-files.h"
 #include "../os/memory-file.h"
 #include "../os/vf.h"
