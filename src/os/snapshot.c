@@ -70,10 +70,9 @@ static const struct field address_rows[] = {
 /* A tree written by hand may leave out a peer that is the address itself. */
 static bool complete_address(void *item)
 {
-	static const uint8_t none[sizeof(((struct address *)0)->peer)];
 	struct address *a = item;
 
-	if (memcmp(a->peer, none, sizeof(none)) == 0)
+	if (is_zero(a->peer))
 		memcpy(a->peer, a->local, sizeof(a->peer));
 	return true;
 }
@@ -456,20 +455,13 @@ static int number_entries(json_t *root)
 	return 0;
 }
 
-static const char *text_of(const json_t *entry)
-{
-	const char *text = json_string_value(json_object_get(entry, TEXT));
-
-	return text ? text : "";
-}
-
 static int compare_entries(const void *a, const void *b)
 {
 	const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
-	const json_int_t i = json_integer_value(json_object_get(x, ORDER)),
-			 k = json_integer_value(json_object_get(y, ORDER));
+	const int64_t i = document_get_number(x, ORDER), k = document_get_number(y, ORDER);
 
-	return i != k ? (i > k) - (i < k) : strverscmp(text_of(x), text_of(y));
+	return i != k ? (i > k) - (i < k)
+		      : strverscmp(document_get_text(x, TEXT), document_get_text(y, TEXT));
 }
 
 static int note_text(json_t *entry)
