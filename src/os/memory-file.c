@@ -8,39 +8,28 @@
 static const char *const paths[] = { MEMORY_BOOT_PATH, MEMORY_NODE_PATH, KUBELET_RECORD_PATH };
 static const unsigned modes[] = { 0644, 0644, 0600 };
 
-static int parse(const char *path, const char *text, size_t size, bool is_told, json_t **ret)
-{
-	json_auto_t *object = NULL;
-	int r;
-
-	r = document_parse(text, size, JSON_REJECT_DUPLICATES, &object, NULL);
-	if (r == -ENOMEM)
-		return r;
-	if (!json_is_object(object)) {
-		if (is_told)
-			log_warning("/%s: is damaged and not used: what was there before our "
-				    "changes, and what failed, is not known",
-				    path);
-		json_decref(object);
-		object = json_object();
-	}
-	*ret = TAKE(object);
-	return *ret ? 0 : -ENOMEM;
-}
-
 /* Reads a file; where there is none, @ret is an object without keys. Return: 0 or -errno. */
 static int load(const struct fs *fs, enum memory_lifetime l, bool is_told, json_t **ret)
 {
 	_cleanup_(freep) char *text = NULL;
+	json_auto_t *object = NULL;
 	size_t size;
 	int r;
 
 	r = fs_read_all(fs, paths[l], MAX_MEMORY_BYTES, false, &text, &size);
-	if (r >= 0)
-		return parse(paths[l], text, size, is_told, ret);
-	if (r != -ENOENT)
+	if (r < 0 && r != -ENOENT)
 		return r;
-	*ret = json_object();
+	if (text && document_parse(text, size, JSON_REJECT_DUPLICATES, &object, NULL) == -ENOMEM)
+		return -ENOMEM;
+	if (!json_is_object(object)) {
+		if (text && is_told)
+			log_warning("/%s: is damaged and not used: what was there before our "
+				    "changes, and what failed, is not known",
+				    paths[l]);
+		json_decref(object);
+		object = json_object();
+	}
+	*ret = TAKE(object);
 	return *ret ? 0 : -ENOMEM;
 }
 
