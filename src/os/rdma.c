@@ -117,16 +117,6 @@ static int on_resources(struct nlmsghdr *h, void *userdata)
 	return 0;
 }
 
-static int ask_about(struct netlink *nl, struct ibdev *d, int command, uint32_t port,
-		     int (*on_message)(struct nlmsghdr *h, void *userdata))
-{
-	struct nl_msg *m = request_of(d->index, command, 0);
-
-	if (port > 0)
-		m = put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, port);
-	return netlink_dump(nl, m, on_message, d);
-}
-
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 {
 	_cleanup_(freep) struct rdma_ibdevs list = {};
@@ -138,9 +128,13 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 
 	/* A device that went away meanwhile, or a kernel that does not tell: both stay unknown. */
 	for (size_t i = 0; i < list.n; i++) {
-		r = ask_about(nl, &list.ibdevs[i], RDMA_NLDEV_CMD_PORT_GET, 1, on_port);
+		struct ibdev *d = &list.ibdevs[i];
+
+		m = request_of(d->index, RDMA_NLDEV_CMD_PORT_GET, 0);
+		r = netlink_dump(nl, put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1), on_port, d);
 		if (r != -ENOMEM)
-			r = ask_about(nl, &list.ibdevs[i], RDMA_NLDEV_CMD_RES_GET, 0, on_resources);
+			r = netlink_dump(nl, request_of(d->index, RDMA_NLDEV_CMD_RES_GET, 0),
+					 on_resources, d);
 		if (r == -ENOMEM)
 			return r;
 	}

@@ -194,11 +194,6 @@ static int on_nexthop(struct nlmsghdr *h, void *userdata)
 	return ADD(list->all, list->n, hop);
 }
 
-static const struct nexthop *find_nexthop(const struct nexthops *l, uint32_t id)
-{
-	return FIND(a, l->all, l->n, a->id == id);
-}
-
 /* Groups have no groups as members. */
 static int append_by_nexthop(struct routes *list, const struct route *route,
 			     const struct nexthops *hops)
@@ -210,7 +205,7 @@ static int append_by_nexthop(struct routes *list, const struct route *route,
 		if (hop->id != route->nexthop)
 			continue;
 		if (hop->member)
-			hop = find_nexthop(hops, hop->member);
+			hop = FIND(a, hops->all, hops->n, a->id == hop->member);
 		if (!hop)
 			continue;
 		t.nexthop = 0;
@@ -223,14 +218,6 @@ static int append_by_nexthop(struct routes *list, const struct route *route,
 	return 0;
 }
 
-static int list_nexthops(struct netlink *nl, struct nexthops *ret)
-{
-	const struct nexthop_header header = {};
-	struct nl_msg *m = netlink_make(MESSAGE_GETNEXTHOP, NLM_F_DUMP, &header, sizeof(header));
-
-	return netlink_list(nl, m, on_nexthop, ret, &ret->n);
-}
-
 /*
  * With net.ipv4.nexthop_compat_mode=0 the kernel tells of a route by a nexthop object no more than
  * the id of that: fib_dump_info() in net/ipv4/fib_semantics.c, rt6_fill_node() in net/ipv6/route.c.
@@ -238,13 +225,16 @@ static int list_nexthops(struct netlink *nl, struct nexthops *ret)
  */
 static int look_up_nexthops(struct netlink *nl, struct routes *l)
 {
+	const struct nexthop_header header = {};
 	_cleanup_(freep) struct nexthops hops = {};
 	_cleanup_(freep) struct routes all = {};
+	struct nl_msg *m;
 	int r;
 
 	if (!ANY(t, l->routes, l->n, t->nexthop))
 		return 0;
-	r = list_nexthops(nl, &hops);
+	m = netlink_make(MESSAGE_GETNEXTHOP, NLM_F_DUMP, &header, sizeof(header));
+	r = netlink_list(nl, m, on_nexthop, &hops, &hops.n);
 	for (size_t i = 0; i < l->n && r >= 0; i++)
 		r = l->routes[i].nexthop ? append_by_nexthop(&all, &l->routes[i], &hops)
 					 : ADD(all.routes, all.n, l->routes[i]);
