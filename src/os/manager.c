@@ -360,10 +360,18 @@ static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct ma
 	return r < 0 ? r : read_start(bus, deadline, path, &ret->start_usec);
 }
 
+static int read_text(sd_bus *bus, const char *path, const char *name, char *ret, size_t size)
+{
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	r = sd_bus_get_property_string(bus, SYSTEMD, path, UNIT, name, NULL, &text);
+	return r < 0 ? r : copy(ret, size, text) ? 0 : -EMSGSIZE;
+}
+
 static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char *ret, size_t size)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
-	_cleanup_(freep) char *state = NULL;
 	const char *path;
 	int r;
 
@@ -371,13 +379,7 @@ static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char 
 		 unit);
 	if (r >= 0)
 		r = sd_bus_message_read(reply, "o", &path);
-	if (r >= 0)
-		r = sd_bus_get_property_string(bus, SYSTEMD, path, UNIT, "ActiveState", NULL,
-					       &state);
-	if (r < 0)
-		return r;
-
-	return copy(ret, size, state) ? 0 : -EMSGSIZE;
+	return r < 0 ? r : read_text(bus, path, "ActiveState", ret, size);
 }
 
 int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_t size)
@@ -435,15 +437,6 @@ int manager_watch_fd(const struct manager_watch *w)
 	return sd_bus_get_fd(w->bus);
 }
 
-static int read_text(struct manager_watch *w, const char *name, char *ret, size_t size)
-{
-	_cleanup_(freep) char *text = NULL;
-	int r;
-
-	r = sd_bus_get_property_string(w->bus, SYSTEMD, w->path, UNIT, name, NULL, &text);
-	return r < 0 ? r : copy(ret, size, text) ? 0 : -EMSGSIZE;
-}
-
 static int read_activity(struct manager_watch *w, struct manager_activity *ret)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *job = NULL;
@@ -451,9 +444,9 @@ static int read_activity(struct manager_watch *w, struct manager_activity *ret)
 	uint32_t id = 0;
 	int r;
 
-	r = read_text(w, "ActiveState", a.active, sizeof(a.active));
+	r = read_text(w->bus, w->path, "ActiveState", a.active, sizeof(a.active));
 	if (r >= 0)
-		r = read_text(w, "LoadState", a.load, sizeof(a.load));
+		r = read_text(w->bus, w->path, "LoadState", a.load, sizeof(a.load));
 	if (r >= 0)
 		r = get_property(w->bus, now_usec() + WATCH_USEC, w->path, UNIT, "Job", "(uo)",
 				 &job);

@@ -28,20 +28,17 @@ static const char *const config_folders[] = { CONF_FOLDERS("modprobe.d"), "lib/m
 
 static void ctx_unrefp(struct kmod_ctx **ctx)
 {
-	if (*ctx)
-		kmod_unref(*ctx);
+	kmod_unref(*ctx);
 }
 
 static void module_unrefp(struct kmod_module **m)
 {
-	if (*m)
-		kmod_module_unref(*m);
+	kmod_module_unref(*m);
 }
 
 static void list_unrefp(struct kmod_list **list)
 {
-	if (*list)
-		kmod_module_unref_list(*list);
+	kmod_module_unref_list(*list);
 }
 
 void modules_done(struct modules *m)
@@ -136,8 +133,7 @@ static int refresh(struct modules *m)
 	if (m->ctx && kmod_validate_resources(m->ctx) == KMOD_RESOURCES_OK)
 		return 0;
 
-	ctx_unrefp(&m->ctx);
-	m->ctx = NULL;
+	modules_forget(m);
 	return open_ctx(m, &m->ctx);
 }
 
@@ -188,16 +184,14 @@ static int is_filtered(struct modules *m, enum kmod_filter filter, const struct 
 	return r < 0 ? r : !left;
 }
 
-/*
- * libkmod 27 and 28 do not find a built-in module by its name where there is an index of the
- * aliases of such modules. "Built in" is the one answer of this call that is not from /sys.
- */
-static bool is_builtin(struct modules *m, const char *name)
+/* KMOD_MODULE_*, or -ENOENT: not in the kernel. */
+static int init_state(struct modules *m, const char *name)
 {
 	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
+	int r;
 
-	return kmod_module_new_from_name(m->ctx, name, &module) >= 0 &&
-	       kmod_module_get_initstate(module) == KMOD_MODULE_BUILTIN;
+	r = kmod_module_new_from_name(m->ctx, name, &module);
+	return r < 0 ? r : kmod_module_get_initstate(module);
 }
 
 int module_look(struct modules *m, const char *name, enum module_state *ret)
@@ -207,8 +201,13 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 	int r;
 
 	r = look_up(m, name, &list);
+	/*
+	 * libkmod 27 and 28 do not find a built-in module by its name where there is an index of
+	 * the aliases of such modules. "Built in" is the one state that is not from /sys.
+	 */
 	if (r == -ENOENT) {
-		*ret = !m->is_closed && is_builtin(m, name) ? MODULE_BUILTIN : MODULE_MISSING;
+		*ret = !m->is_closed && init_state(m, name) == KMOD_MODULE_BUILTIN ? MODULE_BUILTIN
+										   : MODULE_MISSING;
 		return 0;
 	}
 	if (r < 0)
@@ -239,8 +238,7 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 
 static void info_freep(struct kmod_list **list)
 {
-	if (*list)
-		kmod_module_info_free_list(*list);
+	kmod_module_info_free_list(*list);
 }
 
 /*
@@ -355,14 +353,12 @@ int module_needs(struct modules *m, const char *name, char *ret, size_t size)
 
 static void versions_freep(struct kmod_list **list)
 {
-	if (*list)
-		kmod_module_versions_free_list(*list);
+	kmod_module_versions_free_list(*list);
 }
 
 static void symbols_freep(struct kmod_list **list)
 {
-	if (*list)
-		kmod_module_symbols_free_list(*list);
+	kmod_module_symbols_free_list(*list);
 }
 
 /* Return: 1 it is exported with this version; 0 not at all; -EXDEV with another one. */
@@ -411,16 +407,6 @@ static int on_install_command(_unused_ struct kmod_module *m, _unused_ const cha
 			      _unused_ void *userdata)
 {
 	return -EPERM;
-}
-
-/* KMOD_MODULE_*, or -ENOENT: not in the kernel. */
-static int init_state(struct modules *m, const char *name)
-{
-	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
-	int r;
-
-	r = kmod_module_new_from_name(m->ctx, name, &module);
-	return r < 0 ? r : kmod_module_get_initstate(module);
 }
 
 static int load(struct modules *m, const char *name, const char *options)
