@@ -469,13 +469,8 @@ int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n)
 	struct nl_msg *m = netlink_make(RTM_GETADDR, NLM_F_DUMP, &i, sizeof(i));
 	int r = netlink_list(nl, m, on_address, &list, &list.n);
 
-	if (r < 0)
-		return r;
-
 	node_sort_addresses(list.addresses, list.n);
-	*ret = TAKE(list.addresses);
-	*ret_n = list.n;
-	return 0;
+	return TAKE_LIST(r, list.addresses, list.n, ret, ret_n);
 }
 
 /* --- changes --- */

@@ -15,6 +15,17 @@
 #include <netlink/version.h>
 #include <sys/socket.h>
 
+/* The list that a dump gave becomes the caller's, unless @r is an error. Return: @r, or 0. */
+#define TAKE_LIST(r, items, n, ret, ret_n)                                                         \
+	({                                                                                         \
+		const int _r = (r);                                                                \
+		if (_r >= 0) {                                                                     \
+			*(ret) = TAKE(items);                                                      \
+			*(ret_n) = (n);                                                            \
+		}                                                                                  \
+		MIN(_r, 0);                                                                        \
+	})
+
 static inline size_t address_bytes(int family)
 {
 	return family == AF_INET ? 4 : 16;

@@ -140,9 +140,7 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 	}
 
 	SORT(list.ibdevs, list.n, compare_text);
-	*ret = TAKE(list.ibdevs);
-	*ret_n = list.n;
-	return 0;
+	return TAKE_LIST(0, list.ibdevs, list.n, ret, ret_n);
 }
 
 int rdma_read_name(struct netlink *nl, uint32_t index, char *ret, size_t size)
@@ -172,7 +170,6 @@ static const struct {
  */
 static bool is_of_any_address(const struct nlattr *source)
 {
-	static const uint8_t none[sizeof(struct in6_addr)];
 	struct sockaddr_storage a = {};
 
 	if (!source)
@@ -181,7 +178,7 @@ static bool is_of_any_address(const struct nlattr *source)
 	if (a.ss_family == AF_INET)
 		return ((struct sockaddr_in *)&a)->sin_addr.s_addr == INADDR_ANY;
 	return a.ss_family == AF_INET6 &&
-	       memcmp(&((struct sockaddr_in6 *)&a)->sin6_addr, none, sizeof(none)) == 0;
+	       IN6_IS_ADDR_UNSPECIFIED(&((struct sockaddr_in6 *)&a)->sin6_addr);
 }
 
 static int add_holder(struct nlattr *entry, struct rdma_holders *list)
@@ -251,12 +248,7 @@ int rdma_list_holders(struct netlink *nl, uint32_t index, enum rdma_resource wha
 
 	if (r == -EINVAL)
 		return is_there(nl, index) ? -EOPNOTSUPP : -ENODEV;
-	if (r < 0)
-		return r;
-
-	*ret = TAKE(list.holders);
-	*ret_n = list.n;
-	return 0;
+	return TAKE_LIST(r, list.holders, list.n, ret, ret_n);
 }
 
 static int on_system(struct nlmsghdr *h, void *userdata)

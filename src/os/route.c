@@ -256,12 +256,7 @@ int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 		r = dump_routes(nl, AF_INET6, RT_TABLE_UNSPEC, &list);
 	if (r >= 0)
 		r = look_up_nexthops(nl, &list);
-	if (r < 0)
-		return r;
-
-	*ret = TAKE(list.routes);
-	*ret_n = list.n;
-	return 0;
+	return TAKE_LIST(r, list.routes, list.n, ret, ret_n);
 }
 
 static struct nl_msg *make_route(int request, int flags, uint8_t protocol, const struct route *t)
@@ -491,12 +486,7 @@ int rule_list(struct netlink *nl, struct rule **ret, size_t *ret_n)
 		if (r == -EAFNOSUPPORT || r == -EOPNOTSUPP) /* without IPv6, or without rules */
 			r = 0;
 	}
-	if (r < 0)
-		return r;
-
-	*ret = TAKE(list.rules);
-	*ret_n = list.n;
-	return 0;
+	return TAKE_LIST(r, list.rules, list.n, ret, ret_n);
 }
 
 static struct nl_msg *make_rule(int request, int flags, const struct rule *rule)
@@ -581,12 +571,9 @@ int neighbour_list(struct netlink *nl, struct neighbour **ret, size_t *ret_n)
 	struct nl_msg *m = netlink_make(RTM_GETNEIGH, NLM_F_DUMP, &i, sizeof(i));
 	int r = netlink_list(nl, m, on_neighbour, &list, &list.n);
 
-	if (r < 0 && r != -EAFNOSUPPORT && r != -EOPNOTSUPP) /* a kernel may be without IPv6 */
-		return r;
-
-	*ret = TAKE(list.neighbours);
-	*ret_n = list.n;
-	return 0;
+	if (r == -EAFNOSUPPORT || r == -EOPNOTSUPP) /* a kernel may be without IPv6 */
+		r = 0;
+	return TAKE_LIST(r, list.neighbours, list.n, ret, ret_n);
 }
 
 /* Without NTF_ROUTER the kernel would take the flag away. */

@@ -78,13 +78,8 @@ int smc_list(struct netlink *nl, struct pnet **ret, size_t *ret_n)
 	r = make_request(nl, SMC_PNETID_GET, NLM_F_DUMP, NULL, &m);
 	if (r >= 0)
 		r = netlink_list(nl, m, smc_on_entry, &t, &t.n);
-	if (r < 0)
-		return r;
-
 	SORT(t.entries, t.n, compare_entry);
-	*ret = TAKE(t.entries);
-	*ret_n = t.n;
-	return 0;
+	return TAKE_LIST(r, t.entries, t.n, ret, ret_n);
 }
 
 int smc_add(struct netlink *nl, const struct pnet *e)

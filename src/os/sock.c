@@ -30,15 +30,13 @@ static const struct {
 /* A socket of IPv6 may have addresses of IPv4: ::ffff:192.0.2.1 */
 static void unmap(struct sock *s)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-	if (s->family != AF_INET6 || memcmp(s->local, mapped, sizeof(mapped)) != 0)
+	if (s->family != AF_INET6 || !gid_is_ipv4(s->local))
 		return;
 	s->family = AF_INET;
-	memmove(s->local, s->local + sizeof(mapped), 4);
-	memset(s->local + 4, 0, sizeof(mapped));
-	memmove(s->remote, s->remote + sizeof(mapped), 4);
-	memset(s->remote + 4, 0, sizeof(mapped));
+	memmove(s->local, s->local + 12, 4);
+	memset(s->local + 4, 0, 12);
+	memmove(s->remote, s->remote + 12, 4);
+	memset(s->remote + 4, 0, 12);
 }
 
 /* Return: 0, -ENOMEM or -E2BIG. */
@@ -88,11 +86,7 @@ int sock_list(struct netlink *nl, struct sock **ret, size_t *ret_n)
 		l.protocol = tables[i].protocol;
 		r = netlink_list(nl, m, on_sock, &l, &l.n);
 	}
-	if (r < 0)
-		return r;
-	*ret = TAKE(l.items);
-	*ret_n = l.n;
-	return 0;
+	return TAKE_LIST(r, l.items, l.n, ret, ret_n);
 }
 
 /* --- /proc --- */
@@ -164,9 +158,5 @@ int sock_read(const struct fs *fs, struct sock **ret, size_t *ret_n)
 		l.protocol = tables[i].protocol;
 		r = read_table(fs, tables[i].path, tables[i].family, &l);
 	}
-	if (r < 0)
-		return r;
-	*ret = TAKE(l.items);
-	*ret_n = l.n;
-	return 0;
+	return TAKE_LIST(r, l.items, l.n, ret, ret_n);
 }

@@ -94,13 +94,8 @@ int vf_list(struct netlink *nl, uint32_t ifindex, struct vf_info **ret, size_t *
 
 	m = put_u32(m, IFLA_EXT_MASK, RTEXT_FILTER_VF | RTEXT_FILTER_SKIP_STATS);
 	r = netlink_dump(nl, m, vf_on_link, &list);
-	if (r < 0)
-		return r;
-
 	SORT(list.infos, list.n, vf_info_compare);
-	*ret = TAKE(list.infos);
-	*ret_n = list.n;
-	return 0;
+	return TAKE_LIST(r, list.infos, list.n, ret, ret_n);
 }
 
 /* Sends one setting of one VF in a request of its own, so that each has its own answer. */
