@@ -2,7 +2,6 @@
 #include "conf-files.h"
 
 #include <fnmatch.h>
-#include <limits.h>
 
 void conf_files_done(struct conf_files *f)
 {

@@ -4,7 +4,6 @@
 #include "../model/route-facts.h"
 #include "nl.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
@@ -12,7 +11,6 @@
 #include <linux/netconf.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <sys/socket.h>
 
 #define BUFFER_BYTES                 (8 << 20) /* a quarter of a second while a pass goes on */
 #define ATTR_IFLA_CARRIER_DOWN_COUNT 48        /* since 4.16, newer than the oldest headers */

@@ -3,7 +3,6 @@
 
 #include "fs.h"
 
-#include <limits.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <sys/socket.h>

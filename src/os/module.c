@@ -9,7 +9,6 @@
 #include <elf.h>
 #include <endian.h>
 #include <libkmod.h>
-#include <limits.h>
 #include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

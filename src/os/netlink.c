@@ -5,7 +5,6 @@
 
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
-#include <sys/socket.h>
 
 #define ANSWER_BYTES (32 * 1024)   /* the kernel fills no more than this into one part of a dump */
 #define RETRY_USEC   USEC_PER_SEC  /* at a dump that changes while it is read */
