@@ -333,30 +333,28 @@ static int load_unit(sd_bus *bus, uint64_t deadline, const char *unit, char **re
 
 static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct manager_unit *ret)
 {
-	_cleanup_(sd_bus_message_unrefp) sd_bus_message *exec = NULL, *environment = NULL,
-							*files = NULL, *inherited = NULL;
+	const struct {
+		const char *interface, *name, *type;
+		int (*read)(sd_bus_message *m, struct manager_words *ret);
+		struct manager_words *ret;
+	} words[] = {
+		{ SERVICE, "ExecStart", "a(sasbttttuii)", read_exec, &ret->exec },
+		{ SERVICE, "Environment", "as", read_words, &ret->environment },
+		{ MANAGER, "Environment", "as", read_words, &ret->inherited },
+		{ SERVICE, "EnvironmentFiles", "a(sb)", read_env_files, &ret->env_files },
+	};
 	_cleanup_(freep) char *path = NULL;
-	int r;
+	int r = load_unit(bus, deadline, unit, &path);
 
-	r = load_unit(bus, deadline, unit, &path);
-	if (r >= 0)
-		r = get_property(bus, deadline, path, SERVICE, "ExecStart", "a(sasbttttuii)",
-				 &exec);
-	if (r >= 0)
-		r = read_exec(exec, &ret->exec);
-	if (r >= 0)
-		r = get_property(bus, deadline, path, SERVICE, "Environment", "as", &environment);
-	if (r >= 0)
-		r = read_words(environment, &ret->environment);
-	if (r >= 0)
-		r = get_property(bus, deadline, SYSTEMD_PATH, MANAGER, "Environment", "as",
-				 &inherited);
-	if (r >= 0)
-		r = read_words(inherited, &ret->inherited);
-	if (r >= 0)
-		r = get_property(bus, deadline, path, SERVICE, "EnvironmentFiles", "a(sb)", &files);
-	if (r >= 0)
-		r = read_env_files(files, &ret->env_files);
+	for (size_t i = 0; i < ELEMENTSOF(words) && r >= 0; i++) {
+		_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+
+		r = get_property(bus, deadline,
+				 streq(words[i].interface, MANAGER) ? SYSTEMD_PATH : path,
+				 words[i].interface, words[i].name, words[i].type, &m);
+		if (r >= 0)
+			r = words[i].read(m, words[i].ret);
+	}
 	return r < 0 ? r : read_start(bus, deadline, path, &ret->start_usec);
 }
 
@@ -607,18 +605,13 @@ int manager_request(enum request what, const char *argument, char *ret_words, si
 	return r;
 }
 
-static bool is_kubelet_unit(const char *unit)
-{
-	return ANY(k, kubelet_units, ELEMENTSOF(kubelet_units), streq(*k, unit));
-}
-
 static int serve_unit(const char *unit, char **ret_answer)
 {
 	_cleanup_(manager_unit_done) struct manager_unit m = {};
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
 	int r;
 
-	if (!is_kubelet_unit(unit))
+	if (!ANY(k, kubelet_units, ELEMENTSOF(kubelet_units), streq(*k, unit)))
 		return -EPERM;
 	r = connect_quietly(&bus);
 	if (r >= 0)
