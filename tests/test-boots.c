@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "../src/model/boots.h"
-#include "../src/model/module-facts.h"
+#include "../src/model/module-options.h"
 
 #include "scene.h"
 

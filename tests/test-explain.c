@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "../src/base/document.h"
-#include "../src/model/module-facts.h"
+#include "../src/model/module-options.h"
 #include "../src/model/use-facts.h"
 #include "../src/show/explain.h"
 

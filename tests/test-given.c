@@ -9,7 +9,7 @@
 #include <linux/rtnetlink.h>
 
 #include "../src/model/given.h"
-#include "../src/model/module-facts.h"
+#include "../src/model/module-options.h"
 #include "../src/model/vf-facts.h"
 #include "../src/step/steps.h"
 #include "scene.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "../src/device/judge-rules.h"
-#include "../src/model/module-facts.h"
+#include "../src/model/module-options.h"
 
 #include "scene.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "../src/model/message.h"
-#include "../src/model/module-facts.h"
+#include "../src/model/module-options.h"
 #include "../src/model/plan.h"
 #include "../src/model/vf-facts.h"
 

@@ -12,7 +12,7 @@
 #include <linux/rtnetlink.h>
 
 #include "../src/kubelet/look.h"
-#include "../src/model/module-facts.h"
+#include "../src/model/module-options.h"
 #include "../src/model/paths.h"
 #include "../src/model/plugin-facts.h"
 #include "../src/model/use-facts.h"

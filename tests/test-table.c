@@ -8,7 +8,7 @@
 
 #include "../src/model/ip.h"
 #include "../src/model/metadata.h"
-#include "../src/model/module-facts.h"
+#include "../src/model/module-options.h"
 #include "../src/model/route-facts.h"
 #include "../src/step/steps.h"
 

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 
 #include "../src/guard/vf-precheck-rules.h"
-#include "../src/model/module-facts.h"
+#include "../src/model/module-options.h"
 #include "../src/step/quirk-rules.h"
 
 #define FIRST   "0000:17:00.0"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <linux/rtnetlink.h>
 
-#include "../src/model/module-facts.h"
+#include "../src/model/module-options.h"
 #include "../src/model/use-facts.h"
 #include "../src/model/vf-facts.h"
 #include "../src/show/state.h"

@@ -4,7 +4,6 @@
 #include "../guard/vf-precheck-rules.h"
 #include "../model/in-use.h"
 #include "../model/ip.h"
-#include "../model/module-facts.h"
 #include "../model/module-options.h"
 #include "../model/route-facts.h"
 #include "../model/vf-facts.h"

@@ -2,7 +2,7 @@
 #include "in-use-plan.h"
 
 #include "../model/in-use.h"
-#include "../model/module-facts.h"
+#include "../model/module-options.h"
 
 #define MORE_LEN 24 /* "; and 4294967295 more" */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "vf-precheck-rules.h"
 
-#include "../model/module-facts.h"
+#include "../model/module-options.h"
 #include "../step/quirk-rules.h"
 
 /* "0000:17:00" of "0000:17:00.1": the functions of one card differ in the last digit only. */

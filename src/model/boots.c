@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boots.h"
 
-#include "module-facts.h"
+#include "module-options.h"
 #include "plan.h"
 
 static const char *driver_of(const struct node *n, const struct action *a)

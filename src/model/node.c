@@ -4,7 +4,7 @@
 #include "given.h"
 #include "ip.h"
 #include "metadata.h"
-#include "module-facts.h"
+#include "module-options.h"
 #include "route-facts.h"
 #include "use-facts.h"
 #include "vf-facts.h"

@@ -31,7 +31,7 @@
  */
 #pragma once
 
-#include "../model/module-facts.h"
+#include "../model/module-options.h"
 #include "../os/fs.h"
 
 /**

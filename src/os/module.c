@@ -2,7 +2,6 @@
 #include "module.h"
 
 #include "../base/log.h"
-#include "../model/module-options.h"
 #include "conf-files.h"
 #include "helper.h"
 

@@ -19,7 +19,7 @@
  */
 #pragma once
 
-#include "../model/module-facts.h"
+#include "../model/module-options.h"
 
 struct fs;
 struct kmod_ctx;

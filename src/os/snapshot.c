@@ -3,7 +3,7 @@
 
 #include "../base/document.h"
 #include "../base/fields.h"
-#include "../model/module-facts.h"
+#include "../model/module-options.h"
 #include "../model/pnet.h"
 #include "../model/route-find.h"
 #include "../model/use-facts.h"

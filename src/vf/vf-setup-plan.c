@@ -5,7 +5,7 @@
  */
 #include "../guard/in-use-plan.h"
 #include "../guard/vf-precheck-rules.h"
-#include "../model/module-facts.h"
+#include "../model/module-options.h"
 #include "../model/vf-facts.h"
 #include "../step/identity-rules.h"
 #include "../step/steps.h"
