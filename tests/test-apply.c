@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -74,11 +75,11 @@ static int apply_plan(struct os *d, const struct node *n, const struct memory *m
 	const struct world world = live_world(d);
 	_cleanup_(apply_done) struct apply ap = { .world = &world,
 						  .hooks = hooks,
-						  .grace_usec = UINT64_MAX / 2 };
+						  .grace_usec = UINT64_MAX / 16 };
 	int r;
 
 	complete_actions(p->actions, p->n_actions);
-	r = apply_some(&ap, n, memory, p);
+	r = apply_some(&ap, n, memory, p, UINT64_MAX);
 	while (apply_is_busy(&ap))
 		apply_wait(&ap, n, UINT64_MAX);
 	keep_texts(p);
@@ -152,14 +153,14 @@ static void vfs_are_made_by_an_old_plan_only_after_another_look(void **state)
 		struct world world = live_world(&place->os);
 		_cleanup_(apply_done) struct apply ap = { .world = &world,
 							  .hooks = &hooks,
-							  .grace_usec = UINT64_MAX / 2 };
+							  .grace_usec = UINT64_MAX / 16 };
 
 		age_usec = rows[i].age_usec;
 		made_usec = 0;
 		world.now_usec = now_of_old_plan;
 		action_set(&a, "0", "1");
 		complete_actions(p.actions, p.n_actions);
-		assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 1);
+		assert_int_equal(apply_some(&ap, &node, &no_memory, &p, UINT64_MAX), 1);
 		keep_texts(&p);
 		assert_int_equal(h.n_asked, rows[i].n_asked);
 		assert_int_equal(a.result, rows[i].result);
@@ -628,7 +629,7 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 
 	/* Another look is due, and what is of the node waits for all of this plan. */
 	complete_actions(p.actions, p.n_actions);
-	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 2);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &p, UINT64_MAX), 2);
 	assert_true(actions[0].is_running && !actions[0].is_done);
 	assert_true(actions[1].is_done && actions[1].result == 0);
 	assert_false(actions[2].is_done);
@@ -637,11 +638,11 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 
 	/* Of the next plan nothing is begun beside it in its lane, and the node goes on. */
 	complete_actions(next.actions, next.n_actions);
-	assert_int_equal(apply_some(&ap, &node, &no_memory, &next), 1);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &next, UINT64_MAX), 1);
 	assert_false(again[0].is_running || again[0].is_done);
 	assert_true(again[1].is_done);
 	complete_actions(next.actions, next.n_actions);
-	assert_int_equal(apply_some(&ap, &node, &no_memory, &next), 0);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &next, UINT64_MAX), 0);
 	apply_wait(&ap, &node, now_usec() + 20 * USEC_PER_MSEC);
 	assert_true(apply_is_busy(&ap));
 
@@ -708,7 +709,7 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 
 	/* Another look is due when the second PF has nothing left. */
 	complete_actions(p.actions, p.n_actions);
-	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 2);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &p, UINT64_MAX), 2);
 	assert_true(actions[0].is_running && !actions[1].is_running && actions[2].is_done);
 	memcpy(again, actions, sizeof(again));
 	again[2] = (struct action){ STEP_VF,
@@ -723,7 +724,7 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 	assert_int_equal(write(ends[1], "", 1), 1);
 	ap.grace_usec = 60 * USEC_PER_SEC;
 	complete_actions(next.actions, next.n_actions);
-	assert_int_equal(apply_some(&ap, &node, &no_memory, &next), 2);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &next, UINT64_MAX), 2);
 	for (size_t i = 0; i < ELEMENTSOF(again); i++)
 		assert_true(again[i].is_done && !again[i].is_running && again[i].result == 0);
 	assert_false(apply_is_busy(&ap));
@@ -773,7 +774,7 @@ static void a_pf_that_waits_for_another_asks_for_no_look(void **state)
 	place->os.fs.is_live = true;
 	assert_int_equal(pipe(ends), 0);
 	complete_actions(p.actions, p.n_actions);
-	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 3);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &p, UINT64_MAX), 3);
 	assert_true(actions[0].is_done && actions[0].result == 0);
 	if (apply_is_busy(&ap))
 		apply_wait(&ap, &node, now_usec() + 60 * USEC_PER_SEC);
@@ -782,6 +783,104 @@ static void a_pf_that_waits_for_another_asks_for_no_look(void **state)
 	close(ends[0]);
 	close(ends[1]);
 	place->os.fs.is_live = false;
+}
+
+#define N_QUICK 20
+
+/* A world whose children need no time but that of its clock: 1 s, or 30 s where the bind is slow.
+ */
+struct clock {
+	uint64_t now_usec, ends_usec[1 + N_QUICK];
+};
+
+static uint64_t clock_now(void *userdata)
+{
+	return ((struct clock *)userdata)->now_usec;
+}
+
+static int clock_begin(void *userdata, struct child *c, size_t i)
+{
+	struct clock *clock = userdata;
+
+	clock->ends_usec[i] = clock->now_usec + (i == 0 ? 30 : 1) * USEC_PER_SEC;
+	c->fd = (int)i;
+	return 0;
+}
+
+static int clock_wait(void *userdata, struct pollfd *fds, size_t n, uint64_t until_usec)
+{
+	struct clock *clock = userdata;
+	struct pollfd *first = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (fds[i].fd >= 0 &&
+		    (!first || clock->ends_usec[fds[i].fd] < clock->ends_usec[first->fd]))
+			first = &fds[i];
+	assert_non_null(first);
+	clock->now_usec = MIN(until_usec, clock->ends_usec[first->fd]);
+	if (clock->ends_usec[first->fd] > until_usec)
+		return 0;
+	first->revents = POLLIN;
+	return 1;
+}
+
+static int clock_end(void *userdata _unused_, struct child *c _unused_,
+		     uint64_t until_usec _unused_, char *ret_error _unused_, size_t size _unused_)
+{
+	return 0;
+}
+
+static void clock_finish(struct child *c _unused_)
+{
+}
+
+/* VFs of one PF are bound one after the other, beside a VF of another PF that takes 30 s. */
+static void looks_meanwhile_get_no_more_than_a_fifth_of_the_time(void **state)
+{
+	static const struct {
+		uint64_t look_usec, until_usec, next_usec;
+	} rows[] = {
+		{ 100 * USEC_PER_MSEC, UINT64_MAX, 3 * USEC_PER_SEC }, /* 2 s after the first end */
+		{ 3 * USEC_PER_SEC, UINT64_MAX, 13 * USEC_PER_SEC },   /* four times 3 s after it */
+		{ 3 * USEC_PER_SEC, 1005 * USEC_PER_SEC, 5 * USEC_PER_SEC },
+	};
+	struct place *place = *state;
+
+	for (size_t row = 0; row < ELEMENTSOF(rows); row++) {
+		struct pci pcis[1 + N_QUICK] = { { .address = "0000:61:00.1",
+						   .physfn = "0000:61:00.0" } };
+		struct action actions[1 + N_QUICK] = {
+			{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:61:00.1", .text.to = "igbvf" },
+		};
+		const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
+		struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
+		struct clock clock = { .now_usec = 1000 * USEC_PER_SEC };
+		const struct world world = { .os = &place->os,
+					     .now_usec = clock_now,
+					     .begin = clock_begin,
+					     .end = clock_end,
+					     .finish = clock_finish,
+					     .leave = clock_finish,
+					     .wait = clock_wait,
+					     .userdata = &clock };
+		const struct apply_hooks hooks = { note_nothing, note_no_end, NULL, NULL };
+		struct apply ap = { .world = &world,
+				    .hooks = &hooks,
+				    .grace_usec = rows[row].look_usec };
+
+		for (size_t i = 1; i <= N_QUICK; i++) {
+			snprintf(pcis[i].address, PCI_LEN, "0000:62:%02zx.%zu", i / 8, i % 8);
+			COPY(pcis[i].physfn, "0000:62:00.0");
+			actions[i] =
+				(struct action){ STEP_VF, VERB_BIND_DRIVER,
+						 .target = pcis[i].address, .text.to = "igbvf" };
+		}
+		complete_actions(p.actions, p.n_actions);
+		assert_true(apply_some(&ap, &node, &no_memory, &p, rows[row].until_usec) > 0);
+		assert_true(apply_is_busy(&ap));
+		assert_int_equal(clock.now_usec - 1000 * USEC_PER_SEC, rows[row].next_usec);
+		apply_done(&ap);
+	}
 }
 
 static void log_start(void *userdata, const struct action *a, uint64_t deadline_usec _unused_)
@@ -1029,7 +1128,7 @@ static void no_look_is_due_when_rules_are_read(void **state)
 		      write(locked[1], "", 1) != 1 || read(wishes[0], &byte, 1) != 1);
 	assert_int_equal(read(locked[0], &byte, 1), 1);
 	complete_actions(p.actions, p.n_actions);
-	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 2);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &p, UINT64_MAX), 2);
 	assert_true(actions[0].is_done && actions[1].is_done);
 	assert_false(apply_is_busy(&ap));
 	apply_done(&ap);
@@ -1242,6 +1341,7 @@ int main(void)
 		cmocka_unit_test(what_follows_vfs_that_could_not_be_removed_is_left_out),
 		cmocka_unit_test(a_bind_that_outlives_its_plan_does_not_stop_its_pf),
 		cmocka_unit_test(a_pf_that_waits_for_another_asks_for_no_look),
+		cmocka_unit_test(looks_meanwhile_get_no_more_than_a_fifth_of_the_time),
 		cmocka_unit_test(vfs_get_links_beside_binds_and_after_their_pf),
 		cmocka_unit_test(after_a_vf_that_fails_the_others_of_its_pf_are_left_out),
 		cmocka_unit_test(a_pf_that_hangs_keeps_neither_another_nor_the_node),

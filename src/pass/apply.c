@@ -183,8 +183,10 @@ static bool needs_quiet(const struct action *a)
 	return a->verb == VERB_RELOAD_MODULE || a->verb == VERB_SET_NETNS_MODE;
 }
 
-/* An action that takes longer is worth a look at the node meanwhile. */
+/* An action that takes longer is worth a look at the node meanwhile. No action begins in a look, so
+ * that these looks get no more than a fifth of the time. */
 #define PATIENCE_USEC (2 * USEC_PER_SEC)
+#define LOOK_SHARE    4
 
 #define BESIDE "beside" /* the lane of actions for which goes_beside() */
 
@@ -512,12 +514,15 @@ static uint64_t when_to_look(const struct apply *ap, size_t ended, bool has_boun
 		return now(ap) + ap->grace_usec;
 	if (!l || streq(l->name, BESIDE) || (is_busy(l) && !has_bound))
 		return UINT64_MAX;
-	return now(ap) + (is_busy(l) || l->wait == WAIT_LANE ? PATIENCE_USEC : ap->grace_usec);
+	if (is_busy(l))
+		return now(ap) + MAX(PATIENCE_USEC, LOOK_SHARE * ap->grace_usec);
+	return now(ap) + (l->wait == WAIT_LANE ? PATIENCE_USEC : ap->grace_usec);
 }
 
-int apply_some(struct apply *ap, const struct node *n, const struct memory *memory, struct plan *p)
+int apply_some(struct apply *ap, const struct node *n, const struct memory *memory, struct plan *p,
+	       uint64_t until_usec)
 {
-	uint64_t look_usec = UINT64_MAX;
+	uint64_t look_usec = until_usec;
 	size_t ended = SIZE_MAX; /* the lane that was busy last */
 	bool has_bound = false;
 	int r;

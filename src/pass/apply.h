@@ -44,7 +44,8 @@ struct apply_hooks {
 struct apply {
 	const struct world *world;
 	const struct apply_hooks *hooks;
-	/* How long a lane that is free waits for the others: as long as another look takes. */
+	/* How long the last look took: so long a lane that is free waits for the others, and four
+	 * times as long one that binds VFs. */
 	uint64_t grace_usec;
 
 	const struct node *node; /* of the present plan */
@@ -63,15 +64,16 @@ struct apply {
 /**
  * apply_some() - begin what of the open changes of @p may begin, until another look is due
  *
- * It is due when all of them are over, when a lane has nothing left while others go on, and when a
- * write got stuck. What goes on then is ended by the next call, or by apply_wait(); it is known to
- * the hooks as begun. Where the VFs of a card could not be removed, what the VF step has for the
- * same card after that is left out: not tried, for the next plan; so it is after a VF whose driver
- * failed or was slow. Results are in the actions.
+ * It is due when all of them are over, when a lane has nothing left while others go on, when a
+ * write got stuck, and at @until_usec. What goes on then is ended by the next call, or by
+ * apply_wait(); it is known to the hooks as begun. Where the VFs of a card could not be removed,
+ * what the VF step has for the same card after that is left out: not tried, for the next plan; so
+ * it is after a VF whose driver failed or was slow. Results are in the actions.
  *
  * Return: how many were begun, or -ENOMEM.
  */
-int apply_some(struct apply *ap, const struct node *n, const struct memory *memory, struct plan *p);
+int apply_some(struct apply *ap, const struct node *n, const struct memory *memory, struct plan *p,
+	       uint64_t until_usec);
 bool apply_is_busy(const struct apply *ap);
 const struct action *apply_oldest(const struct apply *ap); /* that goes on; NULL: none does */
 /* Ends the first that is over, if one is before @until_usec. */

@@ -47,6 +47,7 @@ struct progress {
 	const struct node *node; /* of this round */
 	struct boot_notes notes;
 	uint64_t started_usec;
+	uint64_t look_usec; /* how long the last look took */
 	bool is_out_of_memory;
 };
 
@@ -429,7 +430,9 @@ static int look_again(struct progress *pr, bool is_first, struct inspection *in)
 	pr->is_wait_over = pass->is_wait_over ||
 			   (pass->wait_end_usec > 0 && now(pr->world) >= pass->wait_end_usec);
 	pr->is_recalling = is_first && !pass->is_retry;
+	pr->look_usec = now(pr->world);
 	r = look_and_plan(pr, in);
+	pr->look_usec = now(pr->world) - pr->look_usec;
 	if (r < 0 || pass->make_plan)
 		return r;
 	r = note_losses(pr, &in->node, &in->memory, &in->plan);
@@ -521,14 +524,13 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	_cleanup_(inspection_done) struct inspection in = {};
 	const struct pass *pass = pr->pass;
 	const struct world *w = pr->world;
-	const uint64_t begun_usec = now(w);
 	int r;
 
 	r = look_again(pr, round == 0, &in);
 	if (r < 0)
 		return r;
 	pr->node = &in.node;
-	ap->grace_usec = now(w) - begun_usec;
+	ap->grace_usec = pr->look_usec;
 	ap->is_stale = false;
 	if (plan_has_open_changes(&in.plan) && round < MAX_ROUNDS + in.node.n_pcis &&
 	    !(pass->is_service && in.node.is_held)) {
@@ -536,7 +538,7 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 		if (!pass->make_plan && !streq(in.memory.last_hash, pass->config->hash))
 			r = write_state(&w->os->fs, pass->config, &in.node, &in.memory, &in.plan);
 		if (r >= 0)
-			r = apply_some(ap, &in.node, &in.memory, &in.plan);
+			r = apply_some(ap, &in.node, &in.memory, &in.plan, wait_until(pr));
 	}
 	ret->n_changes += MAX(r, 0);
 	if (r >= 0 && pr->is_out_of_memory) /* what is not remembered would be tried for ever */
