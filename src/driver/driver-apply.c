@@ -100,8 +100,9 @@ static void put_forbidden(struct work *w, const char *module)
 }
 
 /*
- * Fills work->error. @error: -errno of loading it, as finit_module(2) and find_file() have them; of
- * one that tells nothing more than strerror() the words are left as they are.
+ * Fills work->error, and asks modprobe.d, the modules that it needs, kernel.modules_disabled and
+ * lockdown at this moment. @error: -errno of loading it, as finit_module(2) and find_file() have
+ * them; of one that tells nothing more than strerror() the words are left as they are.
  */
 static void put_error(struct work *w, const char *module, int error)
 {

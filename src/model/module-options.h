@@ -3,7 +3,7 @@
  * Module options: kernel modules and the options that files set for them; the driver mode in force,
  * and the options that follow from it.
  *
- * Pure, and called by all that have to agree: a plan compares it with what is loaded, the loader
+ * Pure, and called by all that have to agree: a plan compares it with what is loaded, os/module.h
  * passes it when it loads, early and bake write it to modprobe.d. Facts: which parameters there
  * are, and that none of them can be changed at run time, is in kernel/src/erdma_main.c and
  * erdma_compat.c of the out-of-tree erdma driver, and in drivers/infiniband/core/device.c

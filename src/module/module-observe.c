@@ -9,7 +9,7 @@
 #include <fnmatch.h>
 
 #define MAX_BYTES          (1u << 20)
-#define MAX_RULES          8192
+#define MAX_RULES          8192 /* lines of a blacklist; with more it is -E2BIG */
 #define MODPROBE_BLACKLIST "modprobe.blacklist="
 #define MODULE_BLACKLIST   "module_blacklist="
 #define MODULE_BLACKLIST2  "module-blacklist="

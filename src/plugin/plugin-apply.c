@@ -19,7 +19,8 @@ int apply_write_plugin(struct work *w, const struct action *a)
 	struct plugin_record record;
 	int r;
 
-	/* Plugins run with a user of their own choice: readable for all. */
+	/* Paths of actions are absolute. Plugins run with a user of their own choice: readable for
+	 * all. */
 	r = MIN(fs_output(&w->os->fs, a->target + 1, text, strlen(text), 0644), 0);
 	if (r < 0 || is_prefix(a->target, "/" PLUGIN_FOLDER))
 		return r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Route: netdevs are brought up and get their MTU, MAC and names; ranks, addresses, routes, rules,
- * neighbours and sysctls of them, each with its line in the ledger first, so that it can be taken
- * back. Decides on none of them.
+ * Route: netdevs are brought up and get their MTU, and back the MAC and names that a pod left
+ * changed; ranks, addresses, routes, rules, neighbours and sysctls of them, each with its line in
+ * the ledger first, so that it can be taken back. Decides on none of them.
  */
 #include "../os/link.h"
 #include "../os/route.h"

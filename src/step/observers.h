@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Observers: the functions by which a look reads the facts of each room. What they read and where
- * from is at the top of the files that they are in, FACT-observe.c; pci-observe.h and others are
- * for more than a look.
+ * from is at the top of the files that they are in, FACT-observe.c, and kubelet/look.c;
+ * pci-observe.h and others are for more than a look.
  */
 #pragma once
 
