@@ -455,6 +455,32 @@ static void a_gid_from_elsewhere(struct in_use_scene *s)
 	s->ibdevs[0].n_ports = 1;
 }
 
+/* udev renames eth7 to eth1 in this look, and the next netdev of the kernel is eth7. */
+static void a_gid_of_another_moment(struct in_use_scene *s)
+{
+	a_gid_from_elsewhere(s);
+	s->gids[0] =
+		(struct gid){ 1, "fe80:0000:0000:0000:5054:00ff:feaa:0001", "RoCE v2", "eth7" };
+	COPY(s->netdevs[1].mac, "52:54:00:aa:00:01");
+}
+static void a_gid_by_a_name_of_another(struct in_use_scene *s)
+{
+	a_gid_of_another_moment(s);
+	COPY(s->netdevs[0].name, "eth7");
+}
+static void an_address_by_a_name_of_another_moment(struct in_use_scene *s)
+{
+	an_address(s);
+	a_gid_from_elsewhere(s);
+	s->gids[0] =
+		(struct gid){ 3, "0000:0000:0000:0000:0000:ffff:0a1e:0202", "RoCE v2", "eth7" };
+}
+static void a_gid_of_another_mac(struct in_use_scene *s)
+{
+	a_gid_of_another_moment(s);
+	COPY(s->netdevs[1].mac, "52:54:00:aa:00:02");
+}
+
 /* --- RDMA and others --- */
 
 static void contexts(struct in_use_scene *s)
@@ -570,6 +596,11 @@ static const struct {
 	{ "closed namespace", a_closed_namespace, IN_USE_USED,
 	  "the links of network namespace cni-1 cannot be listed" },
 	{ "GID", a_gid_from_elsewhere, IN_USE_USED, "of a netdev above it" },
+	{ "GID by another name", a_gid_of_another_moment, IN_USE_FREE, "" },
+	{ "GID by a name of another", a_gid_by_a_name_of_another, IN_USE_FREE, "" },
+	{ "address by another name", an_address_by_a_name_of_another_moment, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
+	{ "GID of another MAC", a_gid_of_another_mac, IN_USE_USED, "of a netdev above it, eth7" },
 	{ "contexts", contexts, IN_USE_USED, "mlx5_0 has 2 open contexts" },
 	{ "uncounted contexts", uncounted_contexts, IN_USE_USED, "cannot be counted" },
 	{ "kernel", a_user_with_a_name, IN_USE_USED, "kernel-user, mlx5_0: 2 PDs of nvme_rdma" },

@@ -8,29 +8,14 @@
 
 #include <time.h>
 
-/* "5054:00ff:feaa:0001" of 52:54:00:aa:00:01: EUI-64 with the universal bit turned over. */
-static bool is_guid_of_mac(const char *guid, const char *mac)
-{
-	unsigned m[6];
-	char made[24], *end;
-
-	for (size_t i = 0; i < 6; i++) {
-		m[i] = (unsigned)strtoul(mac, &end, 16);
-		if (end != mac + 2 || (*end != ':' && *end != '\0'))
-			return false;
-		mac = end + (*end == ':');
-	}
-
-	snprintf(made, sizeof(made), "%02x%02x:%02xff:fe%02x:%02x%02x", (m[0] ^ 2) & 0xff,
-		 m[1] & 0xff, m[2] & 0xff, m[3] & 0xff, m[4] & 0xff, m[5] & 0xff);
-	return streq(guid, made);
-}
-
 static bool is_guid_of(const char *guid, const struct netdev *nd)
 {
 	const char *mac = nd->perm_mac[0] ? nd->perm_mac : nd->mac;
+	char text[48];
+	uint8_t gid[16];
 
-	return mac[0] && is_guid_of_mac(guid, mac);
+	snprintf(text, sizeof(text), "fe80:0000:0000:0000:%s", guid);
+	return gid_parse(text, gid) && gid_is_of_mac(gid, mac);
 }
 
 static const struct netdev *find_by_guid(const struct node *n, const char *guid)

@@ -476,32 +476,31 @@ static bool is_equal_gid(const uint8_t gid[static 16], int family, const uint8_t
 	return gid_is_ipv4(gid) && memcmp(gid + 12, address, 4) == 0;
 }
 
-/* Made of an address of this netdev? The kernel takes ifa_address, which may be the peer's. */
-static bool is_own_gid(const struct node *n, const struct netdev *nd, const char *text)
+/* Made of the MAC or an address of this netdev? The kernel takes ifa_address, which may be the
+ * peer's. */
+static bool is_own_gid(const struct node *n, const struct netdev *nd, const uint8_t gid[static 16])
 {
-	uint8_t gid[16];
-
-	if (!gid_parse(text, gid))
-		return false;
-	if (ip_is_link_local(AF_INET6, gid)) /* of its MAC, always there */
-		return true;
-	return ANY(a, n->addresses, n->n_addresses,
+	return gid_is_of_mac(gid, nd->mac) ||
+	       ANY(a, n->addresses, n->n_addresses,
 		   a->ifindex == nd->ifindex && (is_equal_gid(gid, a->family, a->local) ||
 						 is_equal_gid(gid, a->family, a->peer)));
 }
 
 /*
  * The name that a GID has is one of the namespace of its netdev, and may mean another one here: a
- * pod calls its macvlan "eth0", as the host its NIC.
+ * pod calls its macvlan "eth0", as the host its NIC. Nor is it the name of the same moment: udev
+ * may have renamed the netdev between the looks at links and at GIDs.
  */
 static bool is_foreign_gid(const struct finder *s, const struct gid *gid)
 {
 	const struct netdev *named = node_netdev_named(s->n, gid->netdev);
+	uint8_t bytes[16] = {};
 
-	if (!is_prefix(gid->type, "RoCE"))
+	gid_parse(gid->gid, bytes);
+	if (!is_prefix(gid->type, "RoCE") || is_own_gid(s->n, s->nd, bytes))
 		return false;
 	if (named == s->nd)
-		return !is_own_gid(s->n, s->nd, gid->gid);
+		return !ip_is_link_local(AF_INET6, bytes);
 	return !named || !graph_is_above(s->g, named, s->nd);
 }
 

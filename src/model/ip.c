@@ -129,6 +129,21 @@ bool gid_is_routable(const uint8_t gid[static 16])
 	return gid_is_ipv4(gid) ? gid[12] != 169 || gid[13] != 254 : gid_is_global_ipv6(gid);
 }
 
+bool gid_is_of_mac(const uint8_t gid[static 16], const char *mac)
+{
+	uint8_t made[16] = { 0xfe, 0x80, [11] = 0xff, [12] = 0xfe };
+	char *end;
+
+	for (size_t i = 0; i < 6; i++) {
+		made[i < 3 ? 8 + i : 10 + i] = (uint8_t)strtoul(mac, &end, 16);
+		if (end != mac + 2 || *end != (i < 5 ? ':' : '\0'))
+			return false;
+		mac = end + 1;
+	}
+	made[8] ^= 2;
+	return memcmp(gid, made, sizeof(made)) == 0;
+}
+
 void gid_of_address(const struct address *a, uint8_t ret[static 16])
 {
 	uint8_t gid[16] = { [10] = 0xff, [11] = 0xff };

@@ -37,6 +37,8 @@ bool gid_parse(const char *text, uint8_t ret[static 16]);
 bool gid_is_ipv4(const uint8_t gid[static 16]);        /* ::ffff:a.b.c.d */
 bool gid_is_global_ipv6(const uint8_t gid[static 16]); /* no IPv4, none of the link alone */
 bool gid_is_routable(const uint8_t gid[static 16]);    /* global IPv6, or IPv4 but 169.254/16 */
+/* The link-local GID of a MAC, "52:54:00:aa:00:01": EUI-64 with the universal bit turned over. */
+bool gid_is_of_mac(const uint8_t gid[static 16], const char *mac);
 
 /*
  * The GID that the kernel makes of an address: of IFA_ADDRESS, which for IPv4 is the peer's where
