@@ -342,6 +342,26 @@ static void a_kubelets_address_on_a_dummy_tells_no_function(void **state _unused
 	assert_needs(&s, WAY0);
 }
 
+/* As OSPF without numbers has it: each link has the address of lo. */
+static void each_netdev_with_the_kubelets_address_counts(void **state _unused_)
+{
+	struct destination *d;
+	struct scene s;
+	int family;
+
+	set_scene(&s);
+	s.node.n_addresses = 0;
+	for (uint32_t i = 1; i <= RAIL; i++)
+		add_address(&s, i, "10.9.9.9");
+	d = add_destination(&s, TO_DEFAULT, "192.0.2.1", ON_BOARD);
+	assert_needs(&s, "");
+	COPY(s.node.kubelet.node_ip, "10.9.9.9");
+	assert_needs(&s, ETH0 " address, " ETH1 " address");
+	s.node.kubelet.node_ip[0] = '\0';
+	parse("10.9.9.9", &family, d->lookup.source);
+	assert_needs(&s, WAY0 ", " WAY1);
+}
+
 /* --- destinations --- */
 
 static void a_packet_tells_by_where_it_leaves(void **state _unused_)
@@ -1078,6 +1098,7 @@ int main(void)
 		cmocka_unit_test(node_nic_replaces_all_inference),
 		cmocka_unit_test(kubelets_address_is_found_in_its_own_order),
 		cmocka_unit_test(a_kubelets_address_on_a_dummy_tells_no_function),
+		cmocka_unit_test(each_netdev_with_the_kubelets_address_counts),
 		cmocka_unit_test(a_packet_tells_by_where_it_leaves),
 		cmocka_unit_test(routers_of_each_rail_count_alike),
 		cmocka_unit_test(storage_may_be_a_device),

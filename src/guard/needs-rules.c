@@ -180,11 +180,13 @@ static int add_named(struct search *s, const char *match)
 
 /* --- the kubelet's address --- */
 
-/* Return: 1 when a netdev here has the address, 0, or -ENOMEM. */
+/* Links without numbers have the address of lo. Return: 1 when a netdev here has the address, 0,
+ * or -ENOMEM. */
 static int add_owner(struct search *s, int family, const uint8_t bytes[static 16], const char *how)
 {
 	const size_t size = ip_bits(family) / 8;
 	enum leads leads = LEADS_NONE;
+	int found = 0;
 
 	for (size_t i = 0; i < s->n->n_addresses && !ip_is_loopback(family, bytes); i++) {
 		const struct address *a = &s->n->addresses[i];
@@ -200,10 +202,10 @@ static int add_owner(struct search *s, int family, const uint8_t bytes[static 16
 			 nd->name);
 		if (add_root(s, nd, &e, &leads) < 0)
 			return -ENOMEM;
-		s->is_ipv4_known |= leads != LEADS_NONE;
-		return 1;
+		found = 1;
 	}
-	return 0;
+	s->is_ipv4_known |= leads != LEADS_NONE;
+	return found;
 }
 
 static int add_address(struct search *s, const char *text, const char *how)
@@ -367,15 +369,16 @@ static int add_source(struct search *s, const struct destination *d)
 {
 	const struct lookup *l = &d->lookup;
 	enum leads leads = LEADS_NONE;
+	int r = 0;
 
-	for (size_t i = 0; i < s->n->n_addresses; i++) {
+	for (size_t i = 0; i < s->n->n_addresses && r >= 0; i++) {
 		const struct address *a = &s->n->addresses[i];
 
 		if (a->family == l->family && a->ifindex != l->found && !is_zero(l->source) &&
 		    memcmp(a->local, l->source, sizeof(a->local)) == 0)
-			return add_hop(s, d, a->ifindex, &leads);
+			r = add_hop(s, d, a->ifindex, &leads);
 	}
-	return 0;
+	return r;
 }
 
 static int add_hops(struct search *s, const struct destination *d, enum leads *ret)
