@@ -177,12 +177,22 @@ static void an_advertised_one_that_we_asked_for(struct in_use_scene *s)
 static void a_route_to_its_gateway(struct in_use_scene *s)
 {
 	an_address(s);
-	add_route(s, ETH1, "10.30.9.1", 32, NULL);
+	add_route(s, ETH1, "10.30.9.1", 32, NULL)->scope = RT_SCOPE_LINK;
+}
+/* BGP without numbers: 10.30.9.1 via inet6 fe80::1, which has the scope of one with a gateway. */
+static void a_route_by_a_gateway_of_ipv6(struct in_use_scene *s)
+{
+	a_route_to_its_gateway(s);
+	s->routes[1].scope = RT_SCOPE_UNIVERSE;
 }
 static void a_route_to_its_prefix(struct in_use_scene *s)
 {
+	struct route *t;
+
 	an_address(s);
-	add_route(s, ETH1, "10.30.2.0", 24, NULL)->table = 200;
+	t = add_route(s, ETH1, "10.30.2.0", 24, NULL);
+	t->table = 200;
+	t->scope = RT_SCOPE_LINK;
 }
 static void a_route_that_is_wider(struct in_use_scene *s)
 {
@@ -531,6 +541,8 @@ static const struct {
 	{ "advertised", an_advertised_one, IN_USE_ADDRESSED, "eth1 has fd00::2/64" },
 	{ "advertised, as we asked", an_advertised_one_that_we_asked_for, IN_USE_FREE, "" },
 	{ "route to a gateway", a_route_to_its_gateway, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "gateway of IPv6", a_route_by_a_gateway_of_ipv6, IN_USE_USED,
+	  "eth1 has a route to 10.30.9.1/32" },
 	{ "route to its prefix", a_route_to_its_prefix, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "wider route", a_route_that_is_wider, IN_USE_USED, "eth1 has a route to 10.30.2.0/23" },
 	{ "route of ours", a_route_of_ours, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },

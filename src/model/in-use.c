@@ -2,7 +2,7 @@
 #include "in-use.h"
 
 #include "ip.h"
-#include "route-facts.h"
+#include "route-find.h"
 
 #include <arpa/inet.h>
 #include <linux/if_addr.h>
@@ -150,7 +150,7 @@ static bool is_to_neighbours(const struct node *n, const struct route *t)
 	size_t n_of;
 	const struct address *of = node_addresses_of(n, t->ifindex, &n_of);
 
-	if (t->prefix_len == 0 || !is_zero(t->gateway))
+	if (t->prefix_len == 0 || route_has_gateway(t))
 		return t->prefix_len == 0;
 	return t->prefix_len == ip_bits(t->family) ||
 	       ANY(a, of, n_of,

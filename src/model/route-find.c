@@ -31,6 +31,11 @@ const struct netdev *route_vrf_of(const struct node *n, const struct netdev *nd)
 	return nd && streq(nd->kind, "vrf") ? nd : NULL;
 }
 
+bool route_has_gateway(const struct route *t)
+{
+	return !is_zero(t->gateway) || (t->family == AF_INET && t->scope == RT_SCOPE_UNIVERSE);
+}
+
 static bool is_multicast(int family, const uint8_t *bytes)
 {
 	return family == AF_INET ? bytes[0] >> 4 == 14 : bytes[0] == 0xff;

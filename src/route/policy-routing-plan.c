@@ -198,15 +198,13 @@ static int add_default(const struct node *n, struct tables *l, const struct nic_
 
 /*
  * Is @t a route of main by this netdev that its table gets as well? The kernel makes its own routes
- * from addresses. An IPv4 route without gateway and without link scope has a gateway of IPv6
- * (RTA_VIA).
- */
+ * from addresses. A gateway that is not known is not copied. */
 static bool is_copied(const struct nic_netdev *k, const struct route *t, int family)
 {
 	return t->table == RT_TABLE_MAIN && t->ifindex == k->netdev->ifindex &&
 	       t->family == family && t->prefix_len > 0 && t->type == RTN_UNICAST && !t->is_dead &&
 	       t->protocol != OWN_PROTOCOL && t->protocol != RTPROT_KERNEL &&
-	       (family == AF_INET6 || !is_zero(t->gateway) || t->scope != RT_SCOPE_UNIVERSE);
+	       (!is_zero(t->gateway) || !route_has_gateway(t));
 }
 
 /* Routes on the link come before those by a gateway on it. */
