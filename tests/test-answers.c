@@ -682,8 +682,9 @@ static void the_way_of_each_packet_comes_back(_unused_ void **state)
 		  .lookup = { .family = AF_INET6, .dst = { 0xfd }, .mark = 7, .result = -101 } },
 		{ .to = TO_STORAGE, .lookup = { .found = 4, .hops = { 4 }, .n_hops = 1 } },
 	};
-	struct tunnel_end end = {
-		.ifindex = 8, .family = AF_INET, .remote = { 1, 2, 3, 4 }, .mark = 7
+	struct tunnel_end ends[] = {
+		{ .ifindex = 8, .family = AF_INET, .remote = { 1, 2, 3, 4 }, .mark = 7 },
+		{ .ifindex = 9, .family = AF_INET6, .local = { 0xfd } },
 	};
 	struct host host = {
 		.name = "node1", .family = AF_INET, .address = { 10, 0, 0, 5 }, .line = 3
@@ -703,8 +704,8 @@ static void the_way_of_each_packet_comes_back(_unused_ void **state)
 				.n_rules = 2,
 				.destinations = destinations,
 				.n_destinations = 3,
-				.tunnel_ends = &end,
-				.n_tunnel_ends = 1,
+				.tunnel_ends = ends,
+				.n_tunnel_ends = 2,
 				.host_name = "node1",
 				.hosts = &host,
 				.n_hosts = 1,
@@ -720,7 +721,7 @@ static void the_way_of_each_packet_comes_back(_unused_ void **state)
 	assert_int_equal(back.n_netdevs, 2);
 	assert_int_equal(back.n_aways, 2);
 	assert_int_equal(back.n_destinations, 3);
-	assert_int_equal(back.n_tunnel_ends, 1);
+	assert_int_equal(back.n_tunnel_ends, 2);
 	assert_int_equal(back.n_hosts, 1);
 	assert_int_equal(back.n_socks, 1);
 	assert_true(back.has_socks);
@@ -730,7 +731,7 @@ static void the_way_of_each_packet_comes_back(_unused_ void **state)
 	assert_memory_equal(back.routes, routes, sizeof(routes));
 	assert_memory_equal(back.rules, rules, sizeof(rules));
 	assert_memory_equal(back.destinations, destinations, sizeof(destinations));
-	assert_memory_equal(back.tunnel_ends, &end, sizeof(end));
+	assert_memory_equal(back.tunnel_ends, ends, sizeof(ends));
 	assert_memory_equal(back.hosts, &host, sizeof(host));
 	assert_memory_equal(back.socks, &sock, sizeof(sock));
 }

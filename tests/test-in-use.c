@@ -315,6 +315,21 @@ static void a_tunnel_elsewhere(struct in_use_scene *s)
 	add_tunnel(s, "10.31.2.9");
 }
 
+/* As FRR has it for EVPN: who is at the other end is told by the forwarding table. */
+static void a_tunnel_from_here(struct in_use_scene *s)
+{
+	struct tunnel_end *end = &s->ends[0];
+
+	a_tunnel_elsewhere(s);
+	*end = (struct tunnel_end){ .ifindex = end->ifindex };
+	parse("10.30.2.2", &end->family, end->local);
+}
+static void a_tunnel_from_elsewhere(struct in_use_scene *s)
+{
+	a_tunnel_from_here(s);
+	s->ends[0].local[3] = 3;
+}
+
 static void add_pods(struct in_use_scene *s, const char *kind, const char *gateway)
 {
 	an_address(s);
@@ -331,6 +346,11 @@ static void a_tunnel_by_another_gateway(struct in_use_scene *s)
 static void a_gateway_behind_the_end(struct in_use_scene *s)
 {
 	add_tunnel(s, "10.31.2.9");
+	add_route(s, s->ends[0].ifindex, "10.244.1.0", 24, "10.30.2.9");
+}
+static void a_gateway_of_a_tunnel_from_elsewhere(struct in_use_scene *s)
+{
+	a_tunnel_from_elsewhere(s);
 	add_route(s, s->ends[0].ifindex, "10.244.1.0", 24, "10.30.2.9");
 }
 static void a_gateway_of_no_tunnel(struct in_use_scene *s)
@@ -570,6 +590,12 @@ static const struct {
 	{ "tunnel", a_tunnel, IN_USE_USED, "the tunnel gre1 leads to 10.30.2.9" },
 	{ "down tunnel", a_tunnel_that_is_down, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "other tunnel", a_tunnel_elsewhere, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "tunnel from here", a_tunnel_from_here, IN_USE_USED,
+	  "10.30.2.2 is the local end of the tunnel gre1" },
+	{ "tunnel from elsewhere", a_tunnel_from_elsewhere, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
+	{ "its gateway", a_gateway_of_a_tunnel_from_elsewhere, IN_USE_USED,
+	  "the tunnel gre1 leads to 10.30.2.9" },
 	{ "tunnel by its gateway", a_tunnel_by_its_gateway, IN_USE_USED,
 	  "the tunnel tunl0 leads to 10.30.2.9" },
 	{ "tunnel by another gateway", a_tunnel_by_another_gateway, IN_USE_ADDRESSED,

@@ -192,8 +192,9 @@ static void only_bonds_have_a_mode(_unused_ void **state)
 	assert_int_equal(netns_delete(&nl, bond), 0);
 }
 
-/* "ip link add NAME type vxlan id ID dev one remote REMOTE"; NULL: none. A kernel may lack it. */
-static int add_vxlan(const char *name, uint32_t id, const char *remote)
+/* "ip link add NAME type vxlan id ID dev one remote REMOTE local LOCAL"; NULL: none. A kernel may
+ * lack it. */
+static int add_vxlan(const char *name, uint32_t id, const char *remote, const char *local)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
 	struct ifinfomsg i = {};
@@ -212,44 +213,53 @@ static int add_vxlan(const char *name, uint32_t id, const char *remote)
 		n = netns_parse(remote, bytes);
 		nla_put(m, n == 4 ? IFLA_VXLAN_GROUP : IFLA_VXLAN_GROUP6, n, bytes);
 	}
+	if (local) {
+		n = netns_parse(local, bytes);
+		nla_put(m, n == 4 ? IFLA_VXLAN_LOCAL : IFLA_VXLAN_LOCAL6, n, bytes);
+	}
 	nla_nest_end(m, data);
 	nla_nest_end(m, info);
 	return netlink_ask(&nl, m);
 }
 
-static void a_tunnel_names_its_link_and_its_other_end(_unused_ void **state)
+static void a_tunnel_names_its_link_and_its_ends(_unused_ void **state)
 {
 	static const struct {
-		const char *name, *remote;
-		bool is_end;
+		const char *name, *remote, *local, *end; /* end: "" is zero */
 	} cases[] = {
-		{ "vx0", "198.51.100.7", true },
-		{ "vx1", "fd99::7", true },
-		{ "vx2", "239.1.1.1", false },
-		{ "vx3", NULL, false },
+		{ "vx0", "198.51.100.7", NULL, "198.51.100.7" },
+		{ "vx1", "fd99::7", "fd99::1", "fd99::7" },
+		{ "vx2", "239.1.1.1", NULL, NULL },
+		{ "vx3", NULL, NULL, NULL },
+		{ "vx4", "239.1.1.1", "198.51.100.1", "" },
+		{ "vx5", NULL, "198.51.100.1", "" },
 	};
 	_cleanup_(links_done) struct links l = {};
 	_cleanup_(freep) struct tunnel_end *ends = NULL;
 	size_t n_ends = 0, at = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++)
-		if (add_vxlan(cases[i].name, i + 1, cases[i].remote) < 0) {
+		if (add_vxlan(cases[i].name, i + 1, cases[i].remote, cases[i].local) < 0) {
 			print_message("no VXLAN\n");
 			skip();
 		}
 	assert_int_equal(link_list(&nl, &l.all, &l.n, &ends, &n_ends), 0);
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		const uint32_t ifindex = if_nametoindex(cases[i].name);
-		uint8_t bytes[16];
+		uint8_t remote[16] = {}, local[16] = {};
 
 		assert_int_equal(find(&l, ifindex)->link, one);
-		if (cases[i].is_end) {
+		if (cases[i].end) {
+			if (*cases[i].end)
+				netns_parse(cases[i].end, remote);
+			if (cases[i].local)
+				netns_parse(cases[i].local, local);
 			assert_true(at < n_ends);
 			assert_int_equal(ends[at].ifindex, ifindex);
-			assert_int_equal(ends[at].family, netns_parse(cases[i].remote, bytes) == 4
-								  ? AF_INET
-								  : AF_INET6);
-			assert_memory_equal(ends[at++].remote, bytes, sizeof(bytes));
+			assert_int_equal(ends[at].family,
+					 strchr(cases[i].end, ':') ? AF_INET6 : AF_INET);
+			assert_memory_equal(ends[at].local, local, sizeof(local));
+			assert_memory_equal(ends[at++].remote, remote, sizeof(remote));
 		}
 		assert_int_equal(netns_delete(&nl, ifindex), 0);
 	}
@@ -792,7 +802,7 @@ int main(void)
 		test(links_are_listed_by_index),
 		test(a_mac_reads_as_people_write_it),
 		test(a_link_names_its_master),
-		test(a_tunnel_names_its_link_and_its_other_end),
+		test(a_tunnel_names_its_link_and_its_ends),
 		test(an_index_of_another_namespace_is_no_link),
 		test(a_link_goes_up_and_stays_up),
 		test(an_mtu_is_set_or_the_kernel_says_why_not),

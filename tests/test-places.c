@@ -578,6 +578,7 @@ static void the_other_end_of_a_tunnel_is_asked_with_its_mark(_unused_ void **sta
 	add_route(&t, "0.0.0.0", 0, RT_TABLE_MAIN, ETH0);
 	add_route(&t, "0.0.0.0", 0, 51820, WG0);
 	add_end(&t, WG0, "198.51.100.7", 51820);
+	add_end(&t, WG0, "0.0.0.0", 0); /* of a tunnel that has its own end alone */
 	assert_int_equal(observe_destinations_ask(&t.os, &t.node), 0);
 	assert_int_equal(find(&t.node, TO_DEFAULT, 0)->lookup.found, WG0);
 	d = find(&t.node, TO_TUNNEL_END, 0);

@@ -408,7 +408,7 @@ static int add_ends(const struct graph *g, struct node *n, size_t i)
 		const struct tunnel_end *end = &n->tunnel_ends[k];
 		const struct netdev *tunnel = node_netdev(n, end->ifindex);
 
-		if (tunnel && leads_into(g, &d.lookup, tunnel) &&
+		if (tunnel && !is_zero(end->remote) && leads_into(g, &d.lookup, tunnel) &&
 		    add_end(n, end, tunnel, d.words) < 0)
 			return -ENOMEM;
 	}

@@ -278,7 +278,8 @@ static bool find_sock(const struct node *n, const struct netdev *nd, const struc
 static bool takes_gateway(const struct node *n, const struct netdev *nd)
 {
 	return (streq(nd->kind, "ipip") || streq(nd->kind, "gre")) &&
-	       !ANY(end, n->tunnel_ends, n->n_tunnel_ends, end->ifindex == nd->ifindex);
+	       !ANY(end, n->tunnel_ends, n->n_tunnel_ends,
+		    end->ifindex == nd->ifindex && !is_zero(end->remote));
 }
 
 /*
@@ -302,10 +303,24 @@ static bool leads_into(const struct node *n, uint32_t ifindex, bool is_gateway, 
 	return true;
 }
 
-/* A tunnel without a link stands on the netdev by which its packets leave all the same. */
+static bool begins_at(const struct node *n, const struct tunnel_end *end, const struct address *a,
+		      char *ret, size_t size)
+{
+	const struct netdev *nd = node_netdev(n, end->ifindex);
+	char text[INET6_ADDRSTRLEN];
+
+	if (!nd || !nd->is_up || end->family != a->family || memcmp(end->local, a->local, 16) != 0)
+		return false;
+	ip_format(a->family, a->local, UINT32_MAX, text, sizeof(text));
+	snprintf(ret, size, "%s is the local end of the tunnel %s", text, nd->name);
+	return true;
+}
+
+/* A tunnel without a link stands on the netdev by which its packets leave or come all the same. */
 static bool find_tunnel(const struct node *n, const struct address *a, char *ret, size_t size)
 {
-	return ANY(end, n->tunnel_ends, n->n_tunnel_ends,
+	return ANY(end, n->tunnel_ends, n->n_tunnel_ends, begins_at(n, end, a, ret, size)) ||
+	       ANY(end, n->tunnel_ends, n->n_tunnel_ends,
 		   leads_into(n, end->ifindex, false, end->family, end->remote, a, ret, size)) ||
 	       ANY(r, n->routes, n->n_routes,
 		   !is_zero(r->gateway) &&

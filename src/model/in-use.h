@@ -58,7 +58,8 @@ enum in_use_degree {
  * to a single address, which is that of a gateway. No socket of the host is connected from one of
  * these addresses, listens on one of them alone, or is bound to the netdev; DHCP clients and
  * programs that listen on the same port of every address do not count; nor does a tunnel that is up
- * lead into one of these networks, by its end or by the gateway of a route. While node.has_socks is
+ * begin at one of these addresses, or lead into one of these networks, by its end or by the gateway
+ * of a route. While node.has_socks is
  * false, an address is a use; one on a scalable function of it always is.
  */
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,

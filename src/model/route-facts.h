@@ -127,12 +127,12 @@ struct destination {
 	struct lookup lookup;
 };
 
-/* The remote end of a tunnel: of a WireGuard device one for each peer that has an endpoint. */
+/* The ends of a tunnel: of a WireGuard device one for each peer that has an endpoint. */
 struct tunnel_end {
 	uint32_t ifindex; /* of the tunnel */
 	int family;
-	uint8_t remote[16];
-	uint32_t mark; /* that its own packets have, 0: none */
+	uint8_t remote[16], local[16]; /* all zero: not told */
+	uint32_t mark;                 /* that its own packets have, 0: none */
 };
 
 /* A line of /etc/hosts that has the name of the node, or of a place it must reach. */

@@ -75,32 +75,54 @@ static void read_altnames(struct nlattr *list, char *ret, size_t size)
 /* Attributes of IFLA_INFO_DATA; 0: the kind has none. */
 static const struct tunnel_kind {
 	const char *kind;
-	int link, remote, remote6, mark;
+	int link, mark;
+	int remote[2], local[2]; /* of IPv4, of IPv6 */
 } tunnel_kinds[] = {
-	{ "ipip", IFLA_IPTUN_LINK, IFLA_IPTUN_REMOTE, 0, IFLA_IPTUN_FWMARK },
-	{ "sit", IFLA_IPTUN_LINK, IFLA_IPTUN_REMOTE, 0, IFLA_IPTUN_FWMARK },
-	{ "ip6tnl", IFLA_IPTUN_LINK, 0, IFLA_IPTUN_REMOTE, IFLA_IPTUN_FWMARK },
-	{ "gre", IFLA_GRE_LINK, IFLA_GRE_REMOTE, 0, IFLA_GRE_FWMARK },
-	{ "gretap", IFLA_GRE_LINK, IFLA_GRE_REMOTE, 0, IFLA_GRE_FWMARK },
-	{ "erspan", IFLA_GRE_LINK, IFLA_GRE_REMOTE, 0, IFLA_GRE_FWMARK },
-	{ "ip6gre", IFLA_GRE_LINK, 0, IFLA_GRE_REMOTE, IFLA_GRE_FWMARK },
-	{ "ip6gretap", IFLA_GRE_LINK, 0, IFLA_GRE_REMOTE, IFLA_GRE_FWMARK },
-	{ "ip6erspan", IFLA_GRE_LINK, 0, IFLA_GRE_REMOTE, IFLA_GRE_FWMARK },
-	{ "vti", IFLA_VTI_LINK, IFLA_VTI_REMOTE, 0, IFLA_VTI_FWMARK },
-	{ "vti6", IFLA_VTI_LINK, 0, IFLA_VTI_REMOTE, IFLA_VTI_FWMARK },
-	{ "vxlan", IFLA_VXLAN_LINK, IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6, 0 },
-	{ "geneve", 0, IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6, 0 },
+	{ "ipip", IFLA_IPTUN_LINK, IFLA_IPTUN_FWMARK, { IFLA_IPTUN_REMOTE }, { IFLA_IPTUN_LOCAL } },
+	{ "sit", IFLA_IPTUN_LINK, IFLA_IPTUN_FWMARK, { IFLA_IPTUN_REMOTE }, { IFLA_IPTUN_LOCAL } },
+	{ "ip6tnl",
+	  IFLA_IPTUN_LINK,
+	  IFLA_IPTUN_FWMARK,
+	  { 0, IFLA_IPTUN_REMOTE },
+	  { 0, IFLA_IPTUN_LOCAL } },
+	{ "gre", IFLA_GRE_LINK, IFLA_GRE_FWMARK, { IFLA_GRE_REMOTE }, { IFLA_GRE_LOCAL } },
+	{ "gretap", IFLA_GRE_LINK, IFLA_GRE_FWMARK, { IFLA_GRE_REMOTE }, { IFLA_GRE_LOCAL } },
+	{ "erspan", IFLA_GRE_LINK, IFLA_GRE_FWMARK, { IFLA_GRE_REMOTE }, { IFLA_GRE_LOCAL } },
+	{ "ip6gre", IFLA_GRE_LINK, IFLA_GRE_FWMARK, { 0, IFLA_GRE_REMOTE }, { 0, IFLA_GRE_LOCAL } },
+	{ "ip6gretap",
+	  IFLA_GRE_LINK,
+	  IFLA_GRE_FWMARK,
+	  { 0, IFLA_GRE_REMOTE },
+	  { 0, IFLA_GRE_LOCAL } },
+	{ "ip6erspan",
+	  IFLA_GRE_LINK,
+	  IFLA_GRE_FWMARK,
+	  { 0, IFLA_GRE_REMOTE },
+	  { 0, IFLA_GRE_LOCAL } },
+	{ "vti", IFLA_VTI_LINK, IFLA_VTI_FWMARK, { IFLA_VTI_REMOTE }, { IFLA_VTI_LOCAL } },
+	{ "vti6", IFLA_VTI_LINK, IFLA_VTI_FWMARK, { 0, IFLA_VTI_REMOTE }, { 0, IFLA_VTI_LOCAL } },
+	{ "vxlan",
+	  IFLA_VXLAN_LINK,
+	  0,
+	  { IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6 },
+	  { IFLA_VXLAN_LOCAL, IFLA_VXLAN_LOCAL6 } },
+	{ "geneve", 0, 0, { IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6 } },
 };
 
 /* False: it is not told, zero or multicast. */
-static bool read_remote(const struct nlattr *a, int family, uint8_t ret[16])
+static bool read_end(const struct nlattr *data, int attribute, int family, uint8_t ret[16])
 {
-	const size_t bytes = address_bytes(family);
+	const struct nlattr *a =
+		attribute ? nla_find(nla_data(data), nla_len(data), attribute) : NULL;
+	uint8_t bytes[16] = {};
 
-	if (!a || (size_t)nla_len(a) != bytes)
+	if (!a || (size_t)nla_len(a) != address_bytes(family))
 		return false;
-	memcpy(ret, nla_data(a), bytes);
-	return !is_zero(ret) && (family == AF_INET ? ret[0] >> 4 != 14 : ret[0] != 0xff);
+	memcpy(bytes, nla_data(a), address_bytes(family));
+	if (is_zero(bytes) || (family == AF_INET ? bytes[0] >> 4 == 14 : bytes[0] == 0xff))
+		return false;
+	memcpy(ret, bytes, sizeof(bytes));
+	return true;
 }
 
 static uint32_t find_u32(const struct nlattr *data, int attribute)
@@ -115,15 +137,13 @@ static int add_end(const struct tunnel_kind *k, const struct nlattr *data, const
 		   struct link_list *links)
 {
 	for (int i = 0; i < 2; i++) {
-		const int attribute = i == 0 ? k->remote : k->remote6;
 		struct tunnel_end end = { .ifindex = d->ifindex,
 					  .family = i == 0 ? AF_INET : AF_INET6,
 					  .mark = find_u32(data, k->mark) };
+		const bool has_remote = read_end(data, k->remote[i], end.family, end.remote),
+			   has_local = read_end(data, k->local[i], end.family, end.local);
 
-		if (attribute &&
-		    read_remote(nla_find(nla_data(data), nla_len(data), attribute), end.family,
-				end.remote) &&
-		    ADD(links->ends, links->n_ends, end) < 0)
+		if ((has_remote || has_local) && ADD(links->ends, links->n_ends, end) < 0)
 			return -ENOMEM;
 	}
 	return 0;

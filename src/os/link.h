@@ -18,9 +18,10 @@ struct link_list;
 
 /*
  * All links with what the kernel tells of their settings in /proc/sys/net, by ifindex; pci is left
- * empty (sysfs tells it). @ret_ends, which may be NULL: the remote ends of tunnels, but for
+ * empty (sysfs tells it). @ret_ends, which may be NULL: the ends of tunnels, but for
  * WireGuard's (wireguard.h); one to a multicast address, one that takes its end from each packet,
- * and one whose own packets leave in another namespace, has none. Outputs are owned by the caller.
+ * and one whose own packets leave in another namespace, has no remote end. Outputs are owned by the
+ * caller.
  */
 int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n, struct tunnel_end **ret_ends,
 	      size_t *ret_n_ends);

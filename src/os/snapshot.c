@@ -176,7 +176,9 @@ static const struct fields destination_fields = FIELDS(destination_rows, struct 
 static const struct field tunnel_end_rows[] = {
 	NUMBER(struct tunnel_end, "ifindex", ifindex),
 	FIELD(FIELD_HOST, struct tunnel_end, "remote", remote,
-	      .family = offsetof(struct tunnel_end, family), .flags = FIELD_NEEDED | FIELD_FAMILY),
+	      .family = offsetof(struct tunnel_end, family), .flags = FIELD_SPARSE | FIELD_FAMILY),
+	FIELD(FIELD_HOST, struct tunnel_end, "local", local,
+	      .family = offsetof(struct tunnel_end, family), .flags = FIELD_SPARSE | FIELD_FAMILY),
 	NUMBER(struct tunnel_end, "mark", mark, .flags = FIELD_SPARSE),
 };
 static const struct fields tunnel_end_fields = FIELDS(tunnel_end_rows, struct tunnel_end);

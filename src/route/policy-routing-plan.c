@@ -198,7 +198,8 @@ static int add_default(const struct node *n, struct tables *l, const struct nic_
 
 /*
  * Is @t a route of main by this netdev that its table gets as well? The kernel makes its own routes
- * from addresses. A gateway that is not known is not copied. */
+ * from addresses. A route whose gateway is not known is left out.
+ */
 static bool is_copied(const struct nic_netdev *k, const struct route *t, int family)
 {
 	return t->table == RT_TABLE_MAIN && t->ifindex == k->netdev->ifindex &&
