@@ -209,6 +209,22 @@ static void a_route_to_the_fabric(struct in_use_scene *s)
 	an_address(s);
 	add_route(s, ETH1, "10.30.0.0", 16, "10.30.2.1");
 }
+/* networkd's to each name server of a lease, and a cloud's to its metadata server. */
+static void a_route_of_dhcp_to_a_server(struct in_use_scene *s)
+{
+	an_address(s);
+	add_route(s, ETH1, "169.254.169.254", 32, "10.30.2.1")->protocol = RTPROT_DHCP;
+}
+static void a_route_to_a_server(struct in_use_scene *s)
+{
+	an_address(s);
+	add_route(s, ETH1, "169.254.169.254", 32, "10.30.2.1");
+}
+static void a_route_of_dhcp_to_a_network(struct in_use_scene *s)
+{
+	an_address(s);
+	add_route(s, ETH1, "10.30.0.0", 16, "10.30.2.1")->protocol = RTPROT_DHCP;
+}
 static void a_default_route_of_another_table(struct in_use_scene *s)
 {
 	an_address(s);
@@ -567,6 +583,12 @@ static const struct {
 	{ "wider route", a_route_that_is_wider, IN_USE_USED, "eth1 has a route to 10.30.2.0/23" },
 	{ "route of ours", a_route_of_ours, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "route to the fabric", a_route_to_the_fabric, IN_USE_USED,
+	  "eth1 has a route to 10.30.0.0/16" },
+	{ "route of DHCP to a server", a_route_of_dhcp_to_a_server, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
+	{ "route to a server", a_route_to_a_server, IN_USE_USED,
+	  "eth1 has a route to 169.254.169.254/32" },
+	{ "route of DHCP to a network", a_route_of_dhcp_to_a_network, IN_USE_USED,
 	  "eth1 has a route to 10.30.0.0/16" },
 	{ "default route of another table", a_default_route_of_another_table, IN_USE_ADDRESSED,
 	  "eth1 has 10.30.2.2/24" },

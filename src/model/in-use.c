@@ -143,19 +143,20 @@ static bool is_host_route(const struct route *t, bool is_ra_ours)
 
 /*
  * To a gateway, by a gateway to anywhere, or to the netdev's own prefix. DHCP gives a default route
- * to each NIC; the one by which the node leaves makes its NIC needed.
+ * to each NIC, and one to each name server (RoutesToDNS= of networkd) and a cloud's metadata
+ * server; the one by which the node leaves makes its NIC needed.
  */
 static bool is_to_neighbours(const struct node *n, const struct route *t)
 {
+	const bool is_host = t->prefix_len == ip_bits(t->family);
 	size_t n_of;
 	const struct address *of = node_addresses_of(n, t->ifindex, &n_of);
 
 	if (t->prefix_len == 0 || route_has_gateway(t))
-		return t->prefix_len == 0;
-	return t->prefix_len == ip_bits(t->family) ||
-	       ANY(a, of, n_of,
-		   a->family == t->family && t->prefix_len >= a->prefix_len &&
-			   ip_is_in_prefix(t->dst, a->peer, a->prefix_len));
+		return t->prefix_len == 0 || (is_host && t->protocol == RTPROT_DHCP);
+	return is_host || ANY(a, of, n_of,
+			      a->family == t->family && t->prefix_len >= a->prefix_len &&
+				      ip_is_in_prefix(t->dst, a->peer, a->prefix_len));
 }
 
 /* A route of the host; @is_further: to networks that are not the netdev's own. */
