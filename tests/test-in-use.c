@@ -225,6 +225,17 @@ static void a_route_of_dhcp_to_a_network(struct in_use_scene *s)
 	an_address(s);
 	add_route(s, ETH1, "10.30.0.0", 16, "10.30.2.1")->protocol = RTPROT_DHCP;
 }
+/* With DHCPv6 the address has no prefix; networkd and NetworkManager add the one of the router. */
+static void an_advertised_route(struct in_use_scene *s)
+{
+	add_address(s, ETH1, "fd00::2", 128);
+	add_route(s, ETH1, "fd00::", 64, NULL)->protocol = RTPROT_RA;
+}
+static void an_advertised_route_to_a_network(struct in_use_scene *s)
+{
+	an_advertised_route(s);
+	parse("fe80::1", &s->routes[0].family, s->routes[0].gateway);
+}
 static void a_default_route_of_another_table(struct in_use_scene *s)
 {
 	an_address(s);
@@ -590,6 +601,9 @@ static const struct {
 	  "eth1 has a route to 169.254.169.254/32" },
 	{ "route of DHCP to a network", a_route_of_dhcp_to_a_network, IN_USE_USED,
 	  "eth1 has a route to 10.30.0.0/16" },
+	{ "advertised route", an_advertised_route, IN_USE_ADDRESSED, "eth1 has fd00::2/128" },
+	{ "advertised, by a router", an_advertised_route_to_a_network, IN_USE_USED,
+	  "eth1 has a route to fd00::/64" },
 	{ "default route of another table", a_default_route_of_another_table, IN_USE_ADDRESSED,
 	  "eth1 has 10.30.2.2/24" },
 	{ "route alone", a_route_alone, IN_USE_USED, "eth1 has a route to 10.30.0.0/16" },

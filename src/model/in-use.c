@@ -154,9 +154,10 @@ static bool is_to_neighbours(const struct node *n, const struct route *t)
 
 	if (t->prefix_len == 0 || route_has_gateway(t))
 		return t->prefix_len == 0 || (is_host && t->protocol == RTPROT_DHCP);
-	return is_host || ANY(a, of, n_of,
-			      a->family == t->family && t->prefix_len >= a->prefix_len &&
-				      ip_is_in_prefix(t->dst, a->peer, a->prefix_len));
+	return is_host || t->protocol == RTPROT_RA ||
+	       ANY(a, of, n_of,
+		   a->family == t->family && t->prefix_len >= a->prefix_len &&
+			   ip_is_in_prefix(t->dst, a->peer, a->prefix_len));
 }
 
 /* A route of the host; @is_further: to networks that are not the netdev's own. */
