@@ -293,6 +293,14 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 		  { { MOUNTS, "1 1 0:30 / / rw - overlay o ro,lowerdir=/a:/ro/x,upperdir=/up\n" NFS(
 				      "/ro") } },
 		  .expected = "storage 10.0.0.9 (nfs4 server of /ro, /" MOUNTS ")" },
+		{ "the last container's root file system, which is in the folder of the runtime",
+		  { { MOUNTS, "1 1 0:30 / /run/a/rootfs rw - overlay o rw,upperdir=/run/x\n"
+			      "1 1 8:1 / /data rw - ext4 /dev/sda1 rw\n"
+			      "1 1 0:31 / /run/c/rootfs rw - overlay o "
+			      "rw,lowerdir=1/fs,upperdir=/data/containerd/2/fs\n"
+			      "1 1 0:4 / /run/c/shm rw - tmpfs shm rw\n" },
+		    ISCSI },
+		  .expected = ON_ISCSI },
 		{ "a btrfs has no number of its own",
 		  { { MOUNTS, "1 1 0:35 /@ / rw - btrfs /dev/sda1 rw\n" },
 		    ISCSI,

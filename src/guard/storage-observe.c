@@ -16,7 +16,8 @@
  *   others   the function that the disk is below: SRP, FCoE, and offloads of iSCSI
  *
  * Where sysfs does not tell what a disk is made of, and for ZFS, all sessions and controllers
- * count.
+ * count. The runtime may live elsewhere: the overlay that was mounted last is a container's, and
+ * its layers lead there.
  *
  * On the command line ip= of kernel and dracut (Documentation/admin-guide/nfs/nfsroot.rst,
  * dracut.cmdline(7)), bootdev=, BOOTIF= of pxelinux, nfsroot=, netroot=, root=, nbdroot= and
@@ -530,9 +531,12 @@ static int visit_folders(struct storage *s)
 
 	for (size_t i = 0; i < ELEMENTSOF(folders) && r >= 0; i++)
 		r = visit_path(s, folders[i]);
-	if (r < 0 || !*s->p->n->kubelet.root_dir)
-		return r;
-	return visit_path(s, s->p->n->kubelet.root_dir);
+	if (r >= 0 && *s->p->n->kubelet.root_dir)
+		r = visit_path(s, s->p->n->kubelet.root_dir);
+	for (size_t i = s->n_mounts; i-- > 0 && r >= 0;)
+		if (streq(s->mounts[i].type, "overlay"))
+			return visit_path(s, s->mounts[i].point);
+	return r;
 }
 
 /* The service may have mounts of its own; those of the first process are the host's. */
