@@ -225,6 +225,15 @@ static void a_route_of_dhcp_to_a_network(struct in_use_scene *s)
 	an_address(s);
 	add_route(s, ETH1, "10.30.0.0", 16, "10.30.2.1")->protocol = RTPROT_DHCP;
 }
+static void a_route_to_169_254(struct in_use_scene *s)
+{
+	struct route *t;
+
+	an_address(s);
+	t = add_route(s, ETH1, "169.254.0.0", 16, NULL);
+	t->scope = RT_SCOPE_LINK;
+	t->metric = 1003;
+}
 /* With DHCPv6 the address has no prefix; networkd and NetworkManager add the one of the router. */
 static void an_advertised_route(struct in_use_scene *s)
 {
@@ -601,6 +610,7 @@ static const struct {
 	  "eth1 has a route to 169.254.169.254/32" },
 	{ "route of DHCP to a network", a_route_of_dhcp_to_a_network, IN_USE_USED,
 	  "eth1 has a route to 10.30.0.0/16" },
+	{ "route to 169.254/16", a_route_to_169_254, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "advertised route", an_advertised_route, IN_USE_ADDRESSED, "eth1 has fd00::2/128" },
 	{ "advertised, by a router", an_advertised_route_to_a_network, IN_USE_USED,
 	  "eth1 has a route to fd00::/64" },

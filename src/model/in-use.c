@@ -141,6 +141,13 @@ static bool is_host_route(const struct route *t, bool is_ra_ours)
 	       !(is_ra_ours && t->protocol == RTPROT_RA);
 }
 
+/* A router's prefix; or 169.254/16, which network-scripts of RHEL give each NIC (NOZEROCONF=). */
+static bool is_of_link(const struct route *t)
+{
+	return t->protocol == RTPROT_RA ||
+	       (t->family == AF_INET && t->dst[0] == 169 && t->dst[1] == 254);
+}
+
 /*
  * To a gateway, by a gateway to anywhere, or to the netdev's own prefix. DHCP gives a default route
  * to each NIC, and one to each name server (RoutesToDNS= of networkd) and a cloud's metadata
@@ -154,7 +161,7 @@ static bool is_to_neighbours(const struct node *n, const struct route *t)
 
 	if (t->prefix_len == 0 || route_has_gateway(t))
 		return t->prefix_len == 0 || (is_host && t->protocol == RTPROT_DHCP);
-	return is_host || t->protocol == RTPROT_RA ||
+	return is_host || is_of_link(t) ||
 	       ANY(a, of, n_of,
 		   a->family == t->family && t->prefix_len >= a->prefix_len &&
 			   ip_is_in_prefix(t->dst, a->peer, a->prefix_len));
