@@ -183,8 +183,13 @@ static void make_needs(struct scene *s, struct plan *ret)
 static void assert_needs(struct scene *s, const char *expected)
 {
 	static const char *const words[_NEED_N] = {
-		[NEED_WORD] = "word",     [NEED_ADDRESS] = "address", [NEED_WAY] = "way",
-		[NEED_BEFORE] = "before", [NEED_UNKNOWN] = "unknown", [NEED_WAITING] = "waiting",
+		[NEED_WORD] = "word",
+		[NEED_ADDRESS] = "address",
+		[NEED_WAY] = "way",
+		[NEED_BEFORE] = "before",
+		[NEED_UNKNOWN] = "unknown",
+		[NEED_WAITING] = "waiting",
+		[NEED_NOT_RECORDED] = "not recorded",
 	};
 	_cleanup_(plan_done) struct plan p = {};
 	char text[512] = "";

@@ -136,7 +136,7 @@ static int add_root(struct search *s, const struct netdev *root, const struct ev
 	for (size_t i = 0; r >= 0 && (nd = graph_below(&s->p->graph, root, &i));)
 		if (nd->netns == 0)
 			r = add_netdev(s, nd, e, ret);
-	if (e->why != NEED_WORD && e->why != NEED_UNKNOWN && e->why != NEED_WAITING)
+	if (e->why != NEED_WORD && e->why < NEED_UNKNOWN)
 		s->p->has_needs |= *ret != LEADS_NONE;
 	return r;
 }
@@ -582,7 +582,7 @@ static int add_addressed(struct search *s, enum need_why why)
 	}
 	for (size_t i = 0; i < s->n->n_netdevs && s->n->lacks_net && r >= 0; i++) {
 		const struct netdev *nd = &s->n->netdevs[i];
-		const struct evidence e = { why, "", nd->name,
+		const struct evidence e = { NEED_NOT_RECORDED, "", nd->name,
 					    "this tree does not tell whether the node needs it",
 					    false };
 

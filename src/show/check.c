@@ -48,7 +48,8 @@ int output_check_plugin(const struct config *c, const struct plan *p, char **ret
 
 static bool is_unknown(const struct plan *p)
 {
-	return ANY(a, p->actions, p->n_actions, a->reason == REASON_NOT_RECORDED);
+	return ANY(a, p->actions, p->n_actions, a->reason == REASON_NOT_RECORDED) ||
+	       ANY(k, p->needs, p->n_needs, k->why == NEED_NOT_RECORDED);
 }
 
 /* Expect=0 says that no NIC is needed. */
