@@ -1038,6 +1038,8 @@ static void erdma_is_a_nic_whatever_its_class_and_before_its_driver_is_loaded(_u
 	s.sections[0].match = (char *)"driver:erdma";
 	assert_managed(&s, "unbound", "44:rail ");
 	assert_plan(&s, "unbound", "load-module erdma");
+	*pci->module = '\0';
+	assert_managed(&s, "no module on disk", "44:rail ");
 }
 
 static void vfs_go_with_their_pf_and_are_never_matched(_unused_ void **state)

@@ -63,7 +63,9 @@ static bool is_word_match(const char *word, const struct node *n, const struct m
 	COPY(values[0], pci->address);
 	snprintf(values[1], sizeof(values[1]), "%04x:%04x", pci->vendor, pci->device);
 	/* An unbound function matches the driver that its modalias resolves to. */
-	COPY(values[2], pci->driver[0] ? pci->driver : pci->module);
+	COPY(values[2], pci->driver[0]      ? pci->driver
+			: pci_is_erdma(pci) ? ERDMA_MODULE /* which may not be on disk yet */
+					    : pci->module);
 	COPY(values[3], nd && !is_name_of_other(n, memory, pci, nd->name) ? nd->name : "");
 	COPY(values[4], ib ? ib->name : "");
 
