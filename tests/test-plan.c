@@ -2166,6 +2166,11 @@ static void iwarp(struct scene *s)
 	*first_port(s)->gids[0].netdev = '\0';
 	*first_port(s)->gids[0].type = '\0';
 }
+static void usnic(struct scene *s)
+{
+	iwarp(s);
+	COPY(ibdev_of(s, FIRST)->node_type, "usNIC UDP");
+}
 static void iwarp_for_plugin(struct scene *s)
 {
 	iwarp(s);
@@ -2273,6 +2278,7 @@ static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
 		{ "no rdma_cm", lost_rdma_cm, REASON_NO_RDMA_CM },
 		{ "no umad", lost_umad, REASON_NO_UMAD },
 		{ "iWARP needs no umad and no GID", iwarp, REASON_NONE },
+		{ "neither does usNIC", usnic, REASON_NONE },
 		{ "the shared plugin drops iWARP", iwarp_for_plugin, REASON_NO_UMAD },
 		{ "libibverbs cannot open it", no_provider, REASON_VERBS_FAILED },
 		{ "libibverbs was not asked yet", not_opened_yet, REASON_NONE },

@@ -156,8 +156,9 @@ static void set_traffic(struct verify *v, const struct device *d)
 	if (g)
 		snprintf(index, sizeof(index), " -x %" PRIu32, g->index);
 	snprintf(v->traffic, sizeof(v->traffic),
-		 streq(ib->node_type, "RNIC")
-			 ? "rping -s; on the other node rping -c -a ADDRESS"
+		 streq(ib->node_type, "RNIC") ? "rping -s; on the other node rping -c -a ADDRESS"
+		 : ibdev_lacks_mad(ib)
+			 ? "fi_pingpong -p efa, or usnic; on the other node the same with ADDRESS"
 			 : "ib_write_bw -d %s%s; on the other node the same with ADDRESS",
 		 ib->name, index);
 }
@@ -180,8 +181,8 @@ static int check_gid(struct verify *v, const struct device *d, const struct port
 {
 	const struct gid *g = find_gid(d, p);
 
-	if (is_infiniband(p) || streq(d->ibdev->node_type, "RNIC"))
-		return 0; /* the LID, and the IP address, are what counts there */
+	if (is_infiniband(p) || ibdev_lacks_mad(d->ibdev))
+		return 0; /* the LID, or the address of another kind, is what counts there */
 	if (!g && d->is_backup)
 		return add(v, CHECK_GID, d->ibdev->name, PASS, "of the active port of %s",
 			   d->bond->name);

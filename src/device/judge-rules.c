@@ -150,13 +150,6 @@ static const char *find_port_cause(const struct node *n, const struct pci *pci,
 
 /* --- is a device usable? --- */
 
-/* Is it a device of iWARP, EFA or usNIC? It has no management datagrams, nor a use for a GUID. */
-static bool lacks_mad(const struct ibdev *ib)
-{
-	return streq(ib->node_type, "RNIC") || streq(ib->node_type, "unspecified") ||
-	       is_prefix(ib->node_type, "usNIC");
-}
-
 bool judge_is_part_of_lag(const struct node *n, const struct pci *pci)
 {
 	const struct netdev *bond = node_bond_of(n, node_netdev_of(n, pci->address));
@@ -273,15 +266,14 @@ static const char *who_gives(const struct config *c, const struct device *d)
 static enum reason judge_address(const struct config *c, const struct plan *p, struct device *d,
 				 const struct port *port)
 {
-	const bool is_iwarp = streq(d->ibdev->node_type, "RNIC");
+	const bool is_without = ibdev_lacks_mad(d->ibdev); /* its GID is of no address */
 	const bool is_ipv6 = c->route.manage && c->route.ipv6 == IPV6_RA && !pci_is_erdma(d->pci);
 
-	if (!is_iwarp && !is_gid_ready(p->graph.n, d, port, false))
+	if (!is_without && !is_gid_ready(p->graph.n, d, port, false))
 		return REASON_NO_GID;
-	if (!is_iwarp && is_ipv6 && !is_gid_ready(p->graph.n, d, port, true))
+	if (!is_without && is_ipv6 && !is_gid_ready(p->graph.n, d, port, true))
 		return REASON_NO_IPV6_GID;
-	/* iWARP has no GID of an address. */
-	if (!d->needs_address || has_address(p, d, is_iwarp ? NULL : port))
+	if (!d->needs_address || has_address(p, d, is_without ? NULL : port))
 		return REASON_NONE;
 	d->is_backup = is_backup(p->graph.n, d);
 	if (d->is_backup)
@@ -448,7 +440,7 @@ enum reason judge_device(const struct config *c, const struct node *n, const str
 	}
 	if (!ib)
 		return REASON_NO_IBDEV;
-	if (guid_is_zero(ib->node_guid) && !lacks_mad(ib))
+	if (guid_is_zero(ib->node_guid) && !ibdev_lacks_mad(ib))
 		return say_zero_guid(n, d);
 	if (d->is_vf && d->config->identity == IDENTITY_DERIVED &&
 	    identity_is_other(n, p, d->pci, d->netdev, ib, d->detail, sizeof(d->detail)))
@@ -459,7 +451,7 @@ enum reason judge_device(const struct config *c, const struct node *n, const str
 	if (!n->has_rdma_cm)
 		return REASON_NO_RDMA_CM;
 	/* The shared plugin drops a device without umad in any case. */
-	if (!ib->umad[0] && (!lacks_mad(ib) || c->plugin.type == PLUGIN_RDMA_SHARED))
+	if (!ib->umad[0] && (!ibdev_lacks_mad(ib) || c->plugin.type == PLUGIN_RDMA_SHARED))
 		return reason_without_umad(c, n, d->pci);
 	if (ib->verbs < 0) {
 		snprintf(d->detail, sizeof(d->detail), "%s: %s", ib->name, strerror(-ib->verbs));
@@ -714,7 +706,7 @@ static const char *device_without_mad(const struct node *n, const struct pci *pc
 {
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
 
-	return pci_is_erdma(pci) || (ib && lacks_mad(ib)) ? "" : NULL;
+	return pci_is_erdma(pci) || (ib && ibdev_lacks_mad(ib)) ? "" : NULL;
 }
 
 #define FOREIGN_DRIVER                                                                             \

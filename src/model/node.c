@@ -659,6 +659,12 @@ uint32_t port_rate(const struct port *p)
 	return whole > 1000000 ? 0 : (uint32_t)whole * 10 + (is_prefix(end, ".5") ? 5 : 0);
 }
 
+bool ibdev_lacks_mad(const struct ibdev *ib)
+{
+	return streq(ib->node_type, "RNIC") || streq(ib->node_type, "unspecified") ||
+	       is_prefix(ib->node_type, "usNIC");
+}
+
 bool ibdev_is_active(const struct ibdev *ib)
 {
 	return ANY(p, ib->ports, ib->n_ports, streq(p->state, "ACTIVE"));

@@ -621,6 +621,9 @@ bool node_is_infiniband(const struct node *n, const struct pci *pf);
 /* The rate of a port in tenths of Gb/s: 25 for "2.5 Gb/sec (1X SDR)"; 0: not known. Source:
  * rate_show() in drivers/infiniband/core/sysfs.c */
 uint32_t port_rate(const struct port *p);
+/* Is it a device of iWARP, EFA or usNIC? It has no management datagrams, nor a use for a GUID, nor
+ * a GID of RoCE. */
+bool ibdev_lacks_mad(const struct ibdev *ib);
 /* Has it a port that is ACTIVE? */
 bool ibdev_is_active(const struct ibdev *ib);
 

@@ -130,7 +130,7 @@ int plan_gids(const struct config *c _unused_, const struct node *n,
 		const struct netdev *nd = node_netdev_named(n, d->netdev_name);
 
 		if (!d->is_handed_out || !d->is_usable || d->is_in_pod || !d->ibdev || !nd ||
-		    streq(d->ibdev->node_type, "RNIC"))
+		    ibdev_lacks_mad(d->ibdev))
 			continue;
 		for (size_t k = 0; k < d->ibdev->n_ports; k++) {
 			const struct port *port = &d->ibdev->ports[k];
