@@ -1937,6 +1937,19 @@ static void peermem_is_the_last_of_the_drivers(_unused_ void **state)
 		    "load-module nvidia_peermem ->for 1 GPUs, 1 RDMA devices");
 }
 
+static void a_driver_container_loads_its_own(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	card_alone(&s);
+	module_of(&s, "mlx5_ib", MODULE_AVAILABLE);
+	COPY(s.ibdevs[1].pci, ENI);
+	assert_plan(&s, "none is there", "load-module mlx5_ib");
+	s.node.is_container_loading = true;
+	assert_plan(&s, "it is at work", "wait " CARD " waiting driver-container");
+}
+
 /* --- errors --- */
 
 static void errors_of_loading_have_reasons_of_their_own(_unused_ void **state)
@@ -2039,6 +2052,7 @@ int main(void)
 		cmocka_unit_test(the_plugin_does_not_wait_for_peermem),
 		cmocka_unit_test(a_process_that_came_in_between_is_looked_for),
 		cmocka_unit_test(users_are_looked_for_when_something_is_taken),
+		cmocka_unit_test(a_driver_container_loads_its_own),
 		cmocka_unit_test(errors_of_loading_have_reasons_of_their_own),
 		cmocka_unit_test(what_was_loaded_in_the_wrong_mode_is_reloaded_once),
 	};

@@ -22,7 +22,7 @@ struct row {
 	uint32_t class;
 	uint16_t device, vendor; /* vendor 0: that of mlx5 */
 	bool has_netdev, has_ibdev, has_gid, is_away, is_live, is_exclusive, is_copy, is_of_vf;
-	bool is_bonded, is_v1, is_other, has_autoprobe;
+	bool is_bonded, is_v1, is_other, has_autoprobe, has_container;
 	size_t n_netnses;
 	enum module_state part; /* of mlx5_ib; _MODULE_STATE_N: not told */
 	enum reason expected;
@@ -76,7 +76,7 @@ static const struct row rows[] = {
 	{ "an RDMA device", .of = REASON_NO_IBDEV, MLX5, .has_netdev = true, .n_netnses = 1,
 	  .is_exclusive = true, AWAY, .detail = "storage" },
 	{ "none leaves in mode shared", NO_IBDEV, MLX5, .has_netdev = true, .n_netnses = 1,
-	  .detail = "before" },
+	  .detail = "mlx5_ib is loaded", .advice = "enable_rdma" },
 
 	{ "the port of a function whose netdev is elsewhere", .of = REASON_PORT_DOWN, MLX5, .has_ibdev = true,
 	  .n_netnses = 1, AWAY, .detail = "network namespaces: storage" },
@@ -99,7 +99,18 @@ static const struct row rows[] = {
 	  .class = ETHERNET, .has_netdev = true, .is_bonded = true, .detail = "it is a port of bond0",
 	  .advice = "The driver ice" },
 	{ "a port of a bond with another driver", NO_IBDEV, MLX5, .has_netdev = true, .is_bonded = true,
+	  .detail = "mlx5_ib is loaded", .advice = "enable_rdma" },
+	{ "a part that is known", NO_IBDEV, .driver = "bng_en", .class = ETHERNET, .has_netdev = true,
 	  .detail = "before" },
+	{ "a part that is loaded", NO_IBDEV, MLX5, .has_netdev = true,
+	  .detail = "mlx5_ib is loaded, and has made none", .advice = "enable_rdma" },
+	{ "a driver container is at work", .of = REASON_NO_IBDEV, MLX5, .has_netdev = true,
+	  .has_container = true, .expected = REASON_DRIVER_CONTAINER, .detail = "before" },
+	{ "the same, before it has loaded the driver", .of = REASON_NO_DRIVER, .driver = "",
+	  .module = "mlx5_core", .has_container = true, .expected = REASON_DRIVER_CONTAINER,
+	  .detail = "before" },
+	{ "it is none of this driver", .of = REASON_NO_DRIVER, .driver = "", .module = "ice",
+	  .has_container = true, .expected = REASON_NO_DRIVER, .detail = "before" },
 	{ "no port", NO_IBDEV, .driver = "ice", .class = ETHERNET, .has_netdev = true, .detail = "before" },
 	{ "a driver without RDMA", NO_IBDEV, .driver = "igb", .class = ETHERNET, .has_netdev = true,
 	  .detail = "no RDMA part of the driver igb is known", .advice = "Leave the function out" },
@@ -193,6 +204,7 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 			  .netnses = netnses,
 			  .n_netnses = row->n_netnses,
 			  .is_copy = row->is_copy,
+			  .is_container_loading = row->has_container,
 			  .lacks_net = row->is_copy,
 			  .now_usec = row->is_live ? 1 : 0,
 			  .netns_mode =

@@ -1057,7 +1057,8 @@ static void vfs_are_left_to_a_driver_container(_unused_ void **state)
 	add_vfs(&s, PF, 2, false, ZERO);
 	s.node.is_container_loading = true;
 	assert_plan(&s, "it is loading",
-		    "wait 41:00.1 > waiting no-driver\nwait 41:00.2 > waiting no-driver");
+		    "wait 41:00.1 > waiting driver-container\n"
+		    "wait 41:00.2 > waiting driver-container");
 }
 
 /* A node with VFs for containers and for virtual machines is ready with those it has for itself. */

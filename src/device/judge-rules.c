@@ -551,12 +551,30 @@ void judge_sick(const struct node *n, const struct device_memory *m, const struc
 
 /* --- what stands behind a catch-all reason: each gives a name for its words, or NULL --- */
 
-static const char *unloaded_part(const struct node *n, const struct pci *pci)
+static const struct module *part_of(const struct node *n, const struct pci *pci)
 {
 	const struct rdma_part *part = rdma_part_of(pci->driver);
-	const struct module *m = part ? node_module(n, part->module) : NULL;
+
+	return part ? node_module(n, part->module) : NULL;
+}
+
+static const char *unloaded_part(const struct node *n, const struct pci *pci)
+{
+	const struct module *m = part_of(n, pci);
 
 	return m && !module_is_in_kernel(m) && !node_ibdev_of(n, pci->address) ? m->name : NULL;
+}
+
+static const char *loaded_part(const struct node *n, const struct pci *pci)
+{
+	const struct module *m = part_of(n, pci);
+
+	return m && module_is_in_kernel(m) ? m->name : NULL;
+}
+
+static const char *container(const struct node *n, const struct pci *pci)
+{
+	return vf_precheck_is_container(n, pci) ? "" : NULL;
 }
 
 /* The function's folder (is_away) shows it; in a tree the only sign is that namespaces exist. */
@@ -735,6 +753,7 @@ static const struct {
 	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of_pf,
 	  "of its physical function, network namespaces: %s", NULL },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, FOREIGN_DRIVER },
+	{ REASON_NO_IBDEV, REASON_DRIVER_CONTAINER, container, NULL, NULL },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
 	{ REASON_NO_IBDEV, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, NO_NETDEV },
@@ -745,6 +764,10 @@ static const struct {
 	  "no RDMA part of the driver %s is known",
 	  "Leave the function out of Match=, unless a software RDMA device (rdma_rxe, siw) is made "
 	  "on its network device." },
+	{ REASON_NO_IBDEV, REASON_NO_IBDEV, loaded_part, "%s is loaded, and has made none",
+	  "Look in \"dmesg\" for the PCI address, and at \"devlink dev param show pci/ADDRESS\": "
+	  "with enable_rdma or enable_roce false there is none, nor on a card without RDMA." },
+	{ REASON_NO_DRIVER, REASON_DRIVER_CONTAINER, container, NULL, NULL },
 	{ REASON_NO_DRIVER, REASON_NO_DRIVER, driver_override, "its driver_override is %s",
 	  "No other driver is bound while it is set. Clear it where it was set (\"driverctl "
 	  "unset-override ADDRESS\", a udev rule, an operator), or leave the function out of "

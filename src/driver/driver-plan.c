@@ -5,6 +5,7 @@
  * changed.
  */
 #include "../guard/in-use-plan.h"
+#include "../guard/vf-precheck-rules.h"
 #include "../model/module-options.h"
 #include "../model/use-facts.h"
 #include "../step/identity-rules.h"
@@ -542,6 +543,8 @@ static int want_driver(const struct config *c, const struct node *n, struct plan
 {
 	const struct rdma_part *part = rdma_part_of(d->pci->driver);
 
+	if (vf_precheck_is_container(n, d->pci)) /* it loads modules of its own */
+		return 0;
 	if (part && !d->ibdev)
 		return plan_want_module(n, p, part->module, STEP_DRIVER);
 	if (d->pci->driver[0] || (c->driver.mode != DRIVER_MODE_KEEP && pci_is_erdma(d->pci)))

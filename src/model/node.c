@@ -326,6 +326,7 @@ const struct rdma_part *rdma_part_of(const char *driver)
 		{ "cxgb4", "iw_cxgb4", false, true }, /* cxgb4vf has no upper-layer drivers */
 		{ "qede", "qedr", false, true },      /* rdma_supported in .../qed/qed_main.c */
 		{ "be2net", "ocrdma", false, false },
+		{ "bng_en", "bng_re", false, false },
 		{ "mana", "mana_ib", false, false },
 		{ "ionic", "ionic_rdma", false, false },
 		{ "idpf", "irdma", false, false },
