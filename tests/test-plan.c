@@ -2534,6 +2534,13 @@ static void disabled_for_a_cni(struct scene *s)
 }
 
 /* What can be seen goes before what has to be looked for with a torch. */
+static void of_a_guest(struct scene *s)
+{
+	set_down(s);
+	*find_pci(s, VF)->physfn = '\0';
+	find_pci(s, VF)->device = 0x101e;
+}
+
 static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 {
 	static const struct {
@@ -2543,6 +2550,7 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 		bool is_cable;
 	} rows[] = {
 		{ "nothing is seen", set_down, "mlx5_v1 port 1 is DOWN", true },
+		{ "of a guest", of_a_guest, "mlx5_v1 port 1 is DOWN", false },
 		{ "down", vf_down, "mlx5_v1 port 1 is DOWN: no link was asked for, eth1v1 is down",
 		  false },
 		{ "its PF is down", pf_down,

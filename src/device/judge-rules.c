@@ -128,6 +128,14 @@ static const char *find_port_cause(const struct node *n, const struct pci *pci,
 						     : NULL,
 				      port };
 
+	/* The cable of a VF without a PF here is one of another machine. */
+	const char *cable =
+		!pci->physfn[0] && pci_is_vf(pci)
+			? "It is a virtual function of a card of the host: look there for "
+			  "what is set for it (\"ip link set PF vf N state auto\"), and "
+			  "whether its physical function has a link."
+			: NULL;
+
 	for (size_t i = 0; i < ELEMENTSOF(causes); i++) {
 		const struct netdev *named;
 		const char *words;
@@ -143,9 +151,9 @@ static const char *find_port_cause(const struct node *n, const struct pci *pci,
 		words = named && named->is_up ? named->link_state : "";
 		if (used < size && words[0] && !streq(words, LINK_NO_CABLE))
 			snprintf(detail + used, size - used, ": %s", words);
-		return causes[i].advice;
+		return causes[i].advice ?: cable;
 	}
-	return NULL;
+	return cable;
 }
 
 /* --- is a device usable? --- */
@@ -683,6 +691,11 @@ static const char *empty_table(const struct node *n, const struct pci *pci)
 										       : NULL;
 }
 
+static const char *empty_table_of_mlx5(const struct node *n, const struct pci *pci)
+{
+	return driver_of_mlx5(n, pci) ? empty_table(n, pci) : NULL;
+}
+
 /* A copy with none of a kind, of any function, was made without them. */
 static const char *missing(const struct node *n, const struct pci *pci, enum reason of)
 {
@@ -782,9 +795,11 @@ static const struct {
 	  "and the driver was built with MAD." },
 	{ REASON_NO_GID, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_NO_GID, REASON_NO_GID, NO_NETDEV },
-	{ REASON_NO_GID, REASON_NO_GID, empty_table, "the GID table of %s is empty",
+	{ REASON_NO_GID, REASON_NO_GID, empty_table_of_mlx5, "the GID table of %s is empty",
 	  "RoCE may be switched off: see \"devlink dev param show pci/ADDRESS name enable_roce\". "
 	  "If it is false, set it to true and run \"devlink dev reload\"." },
+	{ REASON_NO_GID, REASON_NO_GID, empty_table, "the GID table of %s is empty",
+	  "Leave the function out of Match= if this device has none, as mana's own." },
 	{ REASON_NO_GID, REASON_NO_GID, device_of_v1, "%s has RoCE v1 alone",
 	  "Leave the function out of Match= if its card has no RoCE v2, as ConnectX-3 without "
 	  "Pro." },

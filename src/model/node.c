@@ -342,16 +342,20 @@ const struct rdma_part *rdma_part_of(const char *driver)
 	return FIND(p, parts, ELEMENTSOF(parts), streq(p->driver, driver));
 }
 
-/* The PCI id tables of mlx5_core, mlx4_core, iavf and hclgevf. */
+/* The PCI id tables of mlx5_core, mlx4_core, iavf, idpf, hclgevf, bnxt_en, ionic and mana. */
 bool pci_is_vf(const struct pci *pci)
 {
-	const uint16_t id = pci->device;
+	static const uint32_t ids[] = {
+		0x15b31002, 0x15b31004, 0x15b31014, 0x15b31016, 0x15b31018, 0x15b3101a, 0x15b3101c,
+		0x15b3101e, 0x8086145c, 0x8086154c, 0x80861571, 0x80861889, 0x808637cd, 0x19e5a22e,
+		0x19e5a22f, 0x14e41606, 0x14e41607, 0x14e41608, 0x14e41609, 0x14e416bd, 0x14e416c1,
+		0x14e416c2, 0x14e416c3, 0x14e416c4, 0x14e416c5, 0x14e416cb, 0x14e416d3, 0x14e416dc,
+		0x14e416e1, 0x14e416e5, 0x14e416e6, 0x14e41806, 0x14e41807, 0x14e41808, 0x14e41809,
+		0x14e41819, 0x14e4181b, 0x14e4d800, 0x1dd81003, 0x141400ba
+	};
+	const uint32_t id = (uint32_t)pci->vendor << 16 | pci->device;
 
-	return pci->physfn[0] ||
-	       (pci->vendor == 0x15b3 && id % 2 == 0 &&
-		((id >= 0x1014 && id <= 0x101e) || id == 0x1002 || id == 0x1004)) ||
-	       (pci->vendor == 0x8086 && (id == 0x1889 || id == 0x154c)) ||
-	       (pci->vendor == 0x19e5 && (id == 0xa22e || id == 0xa22f));
+	return pci->physfn[0] || ANY(i, ids, ELEMENTSOF(ids), *i == id);
 }
 
 bool pci_is_network(const struct pci *pci)
