@@ -160,17 +160,14 @@ static int is_kubelet(const struct fs *fs, const char *pid)
 	return ANY(p, process_names, ELEMENTSOF(process_names), streq(name, *p));
 }
 
-/* The first process of a unit that is, or has in it, a kubelet, or 0. Return: 0 or -ENOMEM. */
-static int which_process(const struct fs *fs, const char *unit, uint32_t *ret_pid)
+/* The first process of a list that is, or has in it, a kubelet, or 0. Return: 0 or -ENOMEM. */
+static int which_process(const struct fs *fs, char *list, uint32_t *ret_pid)
 {
-	_cleanup_(freep) char *list = NULL;
-	char *rest, *pid;
-	size_t size;
-	int r;
+	char *rest = list, *pid;
+	int r = 0;
 
 	*ret_pid = 0;
-	r = *unit ? unit_file_read_pids(fs, unit, false, &list, &size) : 0;
-	for (rest = list; r >= 0 && (pid = strsep(&rest, "\n"));) {
+	while (r >= 0 && (pid = strsep(&rest, "\n"))) {
 		if (!*pid || strlen(pid) > 9 || pid[strspn(pid, "0123456789")])
 			continue;
 		r = is_kubelet(fs, pid);
@@ -179,7 +176,16 @@ static int which_process(const struct fs *fs, const char *unit, uint32_t *ret_pi
 			return 0;
 		}
 	}
-	return r == -ENOMEM ? r : 0;
+	return r;
+}
+
+static int find_process(struct value_look *l, const char *unit)
+{
+	_cleanup_(freep) char *list = NULL;
+	size_t size;
+	int r = *unit ? unit_file_read_pids(l->fs, unit, false, &list, &size) : -ENOENT;
+
+	return r >= 0 ? which_process(l->fs, list, &l->pid) : r == -ENOMEM ? r : 0;
 }
 
 /* The command line */
@@ -429,6 +435,32 @@ static int find_file(struct value_look *l, struct kubelet_found *k)
 		return 0;
 	}
 	return read_file(l, k, f->value);
+}
+
+/* A kubelet that has started enters the control group that it is told:
+ * pkg/kubelet/cm/container_manager_linux.go, setupNode(). */
+static int find_moved(struct value_look *l, struct kubelet_found *k)
+{
+	static const char *const folders[] = { "sys/fs/cgroup", "sys/fs/cgroup/systemd" };
+	const struct flag *f = flags_last(&l->flags, FLAG_KUBELET_CGROUPS);
+	const struct source *source;
+	const struct yaml_item *item = sources_find(&l->sources, "kubeletCgroups", "", &source);
+	const char *group = f ? f->value : item && !item->is_null ? item->text : "";
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(folders) && l->pid == 0 && is_plain_path(group); i++) {
+		_cleanup_(freep) char *list = NULL;
+		size_t size;
+
+		r = fs_read_all(l->fs, FS_PATH("%s%s/cgroup.procs", folders[i], group), MAX_CMDLINE,
+				false, &list, &size);
+		if (r >= 0)
+			r = which_process(l->fs, list, &l->pid);
+		if (r == -ENOMEM)
+			return r;
+	}
+	k->seen.is_running = l->pid > 0;
+	return 0;
 }
 
 /* The folder of --config-dir. A link that does not end in "/" is not followed by the kubelet's
@@ -729,7 +761,7 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 	looking.unread = &unread;
 	r = read_unit(&l, &k);
 	if (r >= 0)
-		r = which_process(fs, k.seen.unit, &l.pid);
+		r = find_process(&l, k.seen.unit);
 	if (r >= 0)
 		r = read_process(&l, &k, ret_notes);
 	if (r >= 0)
@@ -740,6 +772,8 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 		r = find_file(&l, &k);
 	if (r >= 0)
 		r = find_folder(&l, &k);
+	if (r >= 0)
+		r = find_moved(&l, &k);
 	/* Behind it: one of the usual files may be either kind, and of a kubeconfig this copy
 	 * stays. */
 	if (r >= 0)

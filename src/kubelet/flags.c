@@ -27,6 +27,7 @@ static const struct flag_name {
 	{ "feature-gates", FLAG_FEATURE_GATES },
 	{ "reserved-memory", FLAG_RESERVED_MEMORY },
 	{ "eviction-hard", FLAG_EVICTION_HARD },
+	{ "kubelet-cgroups", FLAG_KUBELET_CGROUPS },
 	{ "node-labels", FLAG_NODE_LABELS },
 	{ "hostname-override", FLAG_HOST_NAME },
 	{ "kubeconfig", FLAG_KUBECONFIG },

@@ -43,6 +43,7 @@ static const struct {
 	{ "evictionHard", "" },
 	{ "evictionHard", "memory.available" },
 	{ "mergeDefaultEvictionSettings", "" },
+	{ "kubeletCgroups", "" },
 };
 
 /* Only these may be asked for: @sub is "" at the top level. */
