@@ -1111,6 +1111,19 @@ static const struct {
 	  "/" FILE_PATH,
 	  ": ?[1m?" },
 
+	{ "a state file of CPUs that are no range",
+	  { { FILE_PATH, HEAD "cpuManagerPolicy: static\nkubeReserved: {cpu: 500m}\n" },
+	    { "sys/devices/system/cpu/online", EVEN_CPUS "\n" },
+	    { "var/lib/kubelet/cpu_manager_state",
+	      "{\"policyName\":\"static\",\"defaultCpuSet\":\"" EVEN_CPUS "\"}" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
+
 	/* running */
 	{ "running kubelet decides where the unit is not clear",
 	  { { UNIT, "[Service]\nExecStart=/bin/start\n" },

@@ -6,6 +6,7 @@
 #include <ctype.h>
 
 #define MAX_CPUS       8192 /* CONFIG_NR_CPUS of distributions */
+#define MAX_LIST       4096 /* bytes of a list in a file of sysfs */
 #define MAX_CHECKPOINT ((size_t)1024 * 1024)
 
 int cpus_parse_amount(const char *text, uint64_t *ret)
@@ -123,13 +124,13 @@ static bool is_subset(const struct cpuset *a, const struct cpuset *of)
 	return true;
 }
 
-/* Prints a set as the kubelet does: "0-3,8". */
-static const char *show_set(const struct cpuset *set, char ret[static 64])
+/* Prints a set as the kubelet does: "0-3,8"; of a long one the beginning. */
+static const char *show_set(const struct cpuset *set, char *ret, size_t size)
 {
 	size_t at = 0;
 
 	*ret = '\0';
-	for (uint32_t i = 0, to; i < MAX_CPUS && at < 48; i = to) {
+	for (uint32_t i = 0, to; i < MAX_CPUS && at + 16 < size; i = to) {
 		to = i;
 		while (to < MAX_CPUS && set->bits[to / 64] >> to % 64 & 1)
 			to++;
@@ -137,7 +138,7 @@ static const char *show_set(const struct cpuset *set, char ret[static 64])
 			to++;
 			continue;
 		}
-		at += (size_t)snprintf(ret + at, 64 - at, to - i > 1 ? "%s%u-%u" : "%s%u",
+		at += (size_t)snprintf(ret + at, size - at, to - i > 1 ? "%s%u-%u" : "%s%u",
 				       at > 0 ? "," : "", i, to - 1);
 	}
 	return ret;
@@ -215,7 +216,7 @@ static void observe_reserved(const struct sources *sources, const struct flags *
 	    !is_subset(reserved, online))
 		snprintf(ret->list_problem, sizeof(ret->list_problem),
 			 "reserved-cpus: %s is not a subset of online-cpus: %s",
-			 show_set(reserved, a), show_set(online, b));
+			 show_set(reserved, a, sizeof(a)), show_set(online, b, sizeof(b)));
 }
 
 /* validateState() of pkg/kubelet/cm/cpumanager/policy_static.go. */
@@ -245,16 +246,17 @@ static void judge_state(const struct cpuset *online, const struct cpuset *reserv
 				     "defaultCpuSet: \"%s\""
 				   : "not all reserved cpus: \"%s\" are present in defaultCpuSet: "
 				     "\"%s\"",
-			 show_set(is_strict ? &common : reserved, a), show_set(free, b));
+			 show_set(is_strict ? &common : reserved, a, sizeof(a)),
+			 show_set(free, b, sizeof(b)));
 	else if (is_shared)
 		snprintf(ret->state_problem, sizeof(ret->state_problem),
-			 "cpuset: \"%s\" overlaps with default cpuset \"%s\"", show_set(taken, a),
-			 show_set(free, b));
+			 "cpuset: \"%s\" overlaps with default cpuset \"%s\"",
+			 show_set(taken, a, sizeof(a)), show_set(free, b, sizeof(b)));
 	else if (!is_subset(&all, &usable) || !is_subset(&usable, &all))
 		snprintf(ret->state_problem, sizeof(ret->state_problem),
 			 "current set of available CPUs \"%s\" doesn't match with CPUs in state "
 			 "\"%s\"",
-			 show_set(&usable, a), show_set(&all, b));
+			 show_set(&usable, a, sizeof(a)), show_set(&all, b, sizeof(b)));
 }
 
 /* CPUs of containers, or of whole pods. */
@@ -278,13 +280,14 @@ static int record_checkpoint(const struct fs *fs, const struct kubelet_cpus *cpu
 {
 	json_auto_t *document = NULL;
 	_cleanup_(freep) char *text = NULL;
-	char buf[64], of_pods[64];
+	char list[MAX_LIST], of_pods[MAX_LIST];
 
 	if (!fs->on_read)
 		return 0;
-	document = json_pack("{s:o, s:s, s:{s:{s:s}}}", "policyName",
-			     document_text(cpus->checkpoint), "defaultCpuSet", show_set(free, buf),
-			     "entries", "", "", show_set(taken, of_pods));
+	document =
+		json_pack("{s:o, s:s, s:{s:{s:s}}}", "policyName", document_text(cpus->checkpoint),
+			  "defaultCpuSet", show_set(free, list, sizeof(list)), "entries", "", "",
+			  show_set(taken, of_pods, sizeof(of_pods)));
 	if (!document || document_print(document, &text) < 0)
 		return -ENOMEM;
 	fs_record(fs, RECORD_FILE, cpus->checkpoint_path + 1, text, strlen(text));
@@ -336,7 +339,7 @@ int cpus_observe(const struct fs *fs, const struct sources *sources, const struc
 {
 	struct kubelet_cpus cpus = { .is_unclear = ret->is_unclear };
 	struct cpuset online = {}, reserved = {};
-	char list[256];
+	char list[MAX_LIST];
 	int n, r;
 
 	if (fs_read(fs, "sys/devices/system/cpu/online", list, sizeof(list)) >= 0) {
