@@ -23,10 +23,11 @@ enum kubelet_flavour {
 
 /* Facts that start-rules.c judges, beside all else. */
 struct kubelet_start {
-	/* Options and gates, by bits of enum start_word; those given that are true; and the first
-	 * option that is none of them, by enum start_kind. */
-	uint32_t given, on;
+	/* Options and gates, by bits of enum start_word; those given that are true, or neither true
+	 * nor false; and the first option that is none of them, by enum start_kind. */
+	uint32_t given, on, bad;
 	char other_option[2][64];
+	const char *no_text[2];  /* what one without quotes is: "bool" or "number"; or NULL */
 	uint32_t max_numa_nodes; /* max-allowable-numa-nodes; 0: not set */
 	uint32_t n_packages;     /* of processors; 0: not asked */
 	char memory_policy[16];

@@ -10,12 +10,19 @@
 #define MAX_NODES 64      /* NUMA nodes */
 #define DEFAULT   "100Mi" /* memory.available of DefaultEvictionHard: eviction/defaults_linux.go */
 
-/* strconv.ParseBool() */
-static bool is_true(const char *text)
+/* strconv.ParseBool(): 1, 0, or -1 for a text that is neither. */
+static int parse_bool(const char *text)
 {
-	static const char *const words[] = { "1", "t", "T", "true", "TRUE", "True" };
+	static const char *const words[] = { "0", "f", "F", "false", "FALSE", "False",
+					     "1", "t", "T", "true",  "TRUE",  "True" };
+	const char *const *word = FIND(w, words, ELEMENTSOF(words), streq(text, *w));
 
-	return ANY(w, words, ELEMENTSOF(words), streq(text, *w));
+	return word ? word - words >= 6 : -1;
+}
+
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
 }
 
 /* @first to @end: the rows of its map. @other: its first name that none of them has. */
@@ -24,10 +31,16 @@ static void take_word(const char *name, const char *value, enum start_word first
 {
 	for (enum start_word w = first; w < end; w++)
 		if (streq(name, start_rows[w].name)) {
-			if (w == NUMA_OPTION_MAX_NODES)
+			const bool is_max = w == NUMA_OPTION_MAX_NODES;
+			const uint32_t bit = 1u << w;
+			const int is_on = parse_bool(value);
+
+			if (is_max)
 				ret->max_numa_nodes = (uint32_t)strtoul(value, NULL, 10);
-			ret->given |= 1u << w;
-			ret->on = (ret->on & ~(1u << w)) | (uint32_t)is_true(value) << w;
+			ret->given |= bit;
+			ret->on = is_on > 0 ? ret->on | bit : ret->on & ~bit;
+			ret->bad = (is_max ? !is_number(value) : is_on < 0) ? ret->bad | bit
+									    : ret->bad & ~bit;
 			return;
 		}
 	copy(other, 64, name);
@@ -60,6 +73,23 @@ static void read_words(const struct sources *sources, const struct flags *flags,
 				take_word(name, value, first, end, other, ret);
 		}
 	}
+}
+
+/* Is a value of the map no text? NULL: all are. A file with one is fatal, whatever comes behind. */
+static const char *find_no_text(const struct sources *sources, const char *key)
+{
+	for (size_t i = 0; i < sources->n_sources; i++)
+		for (size_t k = 0; k < sources->sources[i].items.n_items; k++) {
+			const struct yaml_item *item = &sources->sources[i].items.items[k];
+
+			if (!streq(item->key, key) || !*item->sub || !item->is_plain)
+				continue;
+			if (is_number(item->text))
+				return "number";
+			if (parse_bool(item->text) >= 0 && item->text[1])
+				return "bool";
+		}
+	return NULL;
 }
 
 /* Packages of processors, as cadvisor counts them. */
@@ -349,6 +379,8 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 		   NUMA_OPTIONS, GATES, ret->other_option[START_NUMA], ret);
 	read_words(sources, flags, FLAG_FEATURE_GATES, "featureGates", GATES, _START_WORD_N, gate,
 		   ret);
+	ret->no_text[START_CPUS] = find_no_text(sources, "cpuManagerPolicyOptions");
+	ret->no_text[START_NUMA] = find_no_text(sources, "topologyManagerPolicyOptions");
 
 	item = sources_find(sources, "memoryManagerPolicy", "", &source);
 	COPY(ret->memory_policy, memory                                  ? memory->value

@@ -97,14 +97,14 @@ bool start_has_gate(const struct kubelet_found *k, enum start_word gate)
  * them.
  */
 static const struct option_kind {
-	const char *of, *gates; /* as the kubelet calls them */
+	const char *key, *of, *gates; /* as the kubelet calls them */
 	enum start_word first, end;
 	enum start_word gate; /* those for alpha and beta options follow */
 } kinds[] = {
-	{ "CPU Manager Policy", "\"CPUManager\", \"CPUManagerPolicyOptions\"", 0, NUMA_OPTIONS,
-	  GATE_CPU_OPTIONS },
-	{ "Topology Manager Policy", "\"TopologyManagerPolicyOptions\"", NUMA_OPTIONS, GATES,
-	  GATE_NUMA_OPTIONS },
+	{ "cpuManagerPolicyOptions", "CPU Manager Policy",
+	  "\"CPUManager\", \"CPUManagerPolicyOptions\"", 0, NUMA_OPTIONS, GATE_CPU_OPTIONS },
+	{ "topologyManagerPolicyOptions", "Topology Manager Policy",
+	  "\"TopologyManagerPolicyOptions\"", NUMA_OPTIONS, GATES, GATE_NUMA_OPTIONS },
 };
 
 static bool is_any_given(const struct start_question *q, enum start_kind kind)
@@ -150,6 +150,13 @@ static bool is_wrong(const struct start_question *q)
 {
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
 
+	/* kubeletconfig/util/codec/codec.go, DecodeKubeletConfiguration(): a map of texts */
+	for (enum start_kind kind = START_CPUS; kind <= START_NUMA; kind++)
+		if (is_any_given(q, kind) && q->k->start.no_text[kind])
+			return say(q,
+				   "json: cannot unmarshal %s into Go struct field "
+				   "KubeletConfiguration.%s of type string",
+				   q->k->start.no_text[kind], kinds[kind].key);
 	if (has_wrong_gate(q))
 		return true;
 	/* apis/config/validation/validation.go: to 1.26 */
@@ -174,8 +181,8 @@ static bool is_wrong(const struct start_question *q)
 	return false;
 }
 
-/* CheckPolicyOptionAvailable() in cm/cpumanager/ and cm/topologymanager/policy_options.go:
- * from 1.22 and 1.26 on. */
+/* CheckPolicyOptionAvailable(), NewStaticPolicyOptions() and NewPolicyOptions() in cm/cpumanager/
+ * and cm/topologymanager/policy_options.go: from 1.22 and 1.26 on. */
 static bool has_bad_option(const struct start_question *q, enum start_kind kind)
 {
 	const struct option_kind *of = &kinds[kind];
@@ -186,13 +193,20 @@ static bool has_bad_option(const struct start_question *q, enum start_kind kind)
 	for (enum start_word o = of->first; o < of->end; o++) {
 		const bool is_beta = is_since(q, start_rows[o].beta);
 
-		if (!(q->k->start.given >> o & 1) || is_since(q, start_rows[o].stable))
+		if (!(q->k->start.given >> o & 1))
 			continue;
 		if (minor_of(q) < start_rows[o].since)
 			unknown = start_rows[o].name;
-		else if (!is_gate_on(q, of->gate + 1 + is_beta))
+		else if (!is_since(q, start_rows[o].stable) &&
+			 !is_gate_on(q, of->gate + 1 + is_beta))
 			return say(q, "%s %s-level Options not enabled, but option \"%s\" provided",
 				   of->of, is_beta ? "Beta" : "Alpha", start_rows[o].name);
+		else if (q->k->start.bad >> o & 1)
+			return say(q, "%s \"%s\"",
+				   o == NUMA_OPTION_MAX_NODES
+					   ? "unable to convert policy option to integer"
+					   : "bad value for option",
+				   start_rows[o].name);
 	}
 	return *unknown && say(q, "unknown %s option: \"%s\"", of->of, unknown);
 }
