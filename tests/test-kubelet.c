@@ -1124,6 +1124,18 @@ static const struct {
 	  "/" FILE_PATH,
 	  "" },
 
+	{ "a flag behind the variable for more, which would not win",
+	  { { UNIT, "[Service]\nEnvironmentFile=/etc/e\nExecStart=/usr/bin/kubelet "
+		    "$KUBELET_EXTRA_ARGS --topology-manager-policy=none\n" },
+	    { "etc/e", "KUBELET_EXTRA_ARGS=--v=2\n" } },
+	  5,
+	  NONE,
+	  REFUSED,
+	  FLAG_WINS,
+	  0,
+	  "/" UNIT,
+	  "/" UNIT ":3: --topology" },
+
 	/* running */
 	{ "running kubelet decides where the unit is not clear",
 	  { { UNIT, "[Service]\nExecStart=/bin/start\n" },

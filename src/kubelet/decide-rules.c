@@ -96,7 +96,8 @@ static bool is_editable_flag(const struct kubelet_question *q)
 
 static bool is_flag_and_extra(const struct kubelet_question *q)
 {
-	return is_flag(q) && *q->k->extra_path && is_open(q, KUBELET_WAY_EXTRA);
+	return is_flag(q) && *q->k->extra_path && !q->k->words[q->setting].is_behind_extra &&
+	       is_open(q, KUBELET_WAY_EXTRA);
 }
 
 static bool is_rancher(const struct kubelet_question *q)

@@ -269,6 +269,7 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 			return page;
 		if (page >= 0) {
 			COPY(k->extra_path, kind->args);
+			k->extra_source = SIZE_MAX;
 			k->extra_at = UINT32_MAX;
 			k->extra_bytes = (uint32_t)l->unit.pages[page].size;
 			return arguments_add_page(&l->unit, (uint16_t)page);
@@ -348,6 +349,7 @@ static void find_extra(const struct unit *u, struct kubelet_found *k)
 			continue;
 		COPY(k->extra_path, path);
 		COPY(k->extra_variable, word + 1);
+		k->extra_source = i;
 		k->extra_at = v ? v->insert_at : UINT32_MAX;
 		k->is_extra_empty = v && !*v->value;
 		for (size_t p = 0; p < u->n_pages; p++)
@@ -589,6 +591,7 @@ static void find_value(const struct value_look *l, struct kubelet_found *k, enum
 		set_text(v, s, f->is_cut ? "?" : f->value, false);
 		COPY(v->path, f->path);
 		v->line = f->line;
+		k->words[s].is_behind_extra = f->source > k->extra_source;
 		if (f->is_editable && !f->is_cut) {
 			k->words[s].from = f->from;
 			k->words[s].to = f->to;

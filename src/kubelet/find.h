@@ -62,6 +62,7 @@ struct kubelet_found {
 	char extra_path[256];    /* of variables or flags, where a flag that wins can be added; or
 				    empty */
 	char extra_variable[64]; /* that is the variable; empty: the file is one of flags */
+	size_t extra_source;     /* the word of ExecStart= that is it; SIZE_MAX: behind all */
 	uint32_t extra_at;       /* byte where it goes; UINT32_MAX: in a new line at the end */
 	uint32_t extra_bytes; /* of the file when it was looked at; 0: it is not there, or empty */
 	bool is_extra_empty;  /* there is nothing in the variable yet */
@@ -69,6 +70,7 @@ struct kubelet_found {
 	 * other settings. */
 	struct {
 		uint32_t from, to;
+		bool is_behind_extra; /* a flag that is added there would not win */
 	} words[_KUBELET_SETTING_N];
 	char rancher_path[256]; /* the file of ours in config.yaml.d; empty: none would win */
 

@@ -184,6 +184,7 @@ int flags_read(struct unit *u, struct flags *ret)
 		if (!f)
 			return -ENOMEM;
 		set_value(f, value->text + from);
+		f->source = a->source;
 		/* RKE2 and k3s pass on any flag of the kubelet: only known ones are relevant. Of
 		 * k0s flags_is_shown() tells them apart in one word. */
 		a->is_relevant =

@@ -52,6 +52,7 @@ struct flag {
 	bool is_cut;       /* the value is longer, or has a NUL in it */
 	char path[256];    /* where the value is written; empty: not known */
 	uint32_t line;     /* there, from 1; 0: not known */
+	size_t source;     /* the word of ExecStart= it comes from; SIZE_MAX: of none */
 	bool is_editable;  /* it is one plain word in a file of variables or flags */
 	uint32_t from, to; /* then: its bytes there */
 };
