@@ -439,8 +439,8 @@ static int find_file(struct value_look *l, struct kubelet_found *k)
 	return read_file(l, k, f->value);
 }
 
-/* A kubelet that has started enters the control group that it is told:
- * pkg/kubelet/cm/container_manager_linux.go, setupNode(). */
+/* With --kubelet-cgroups= the kubelet leaves the control group of its unit for that one when it
+ * starts: setupNode() in pkg/kubelet/cm/container_manager_linux.go. */
 static int find_moved(struct value_look *l, struct kubelet_found *k)
 {
 	static const char *const folders[] = { "sys/fs/cgroup", "sys/fs/cgroup/systemd" };

@@ -72,41 +72,30 @@ static void read_altnames(struct nlattr *list, char *ret, size_t size)
 	}
 }
 
-/* Attributes of IFLA_INFO_DATA; 0: the kind has none. */
+#define IPTUN IFLA_IPTUN_LINK, IFLA_IPTUN_FWMARK, IFLA_IPTUN_REMOTE, IFLA_IPTUN_LOCAL
+#define GRE   IFLA_GRE_LINK, IFLA_GRE_FWMARK, IFLA_GRE_REMOTE, IFLA_GRE_LOCAL
+#define VTI   IFLA_VTI_LINK, IFLA_VTI_FWMARK, IFLA_VTI_REMOTE, IFLA_VTI_LOCAL
+
+/* Attributes of IFLA_INFO_DATA; 0: the kind has none. A kind of both families has two rows. */
 static const struct tunnel_kind {
 	const char *kind;
-	int link, mark;
-	int remote[2], local[2]; /* of IPv4, of IPv6 */
+	int family, link, mark, remote, local;
 } tunnel_kinds[] = {
-	{ "ipip", IFLA_IPTUN_LINK, IFLA_IPTUN_FWMARK, { IFLA_IPTUN_REMOTE }, { IFLA_IPTUN_LOCAL } },
-	{ "sit", IFLA_IPTUN_LINK, IFLA_IPTUN_FWMARK, { IFLA_IPTUN_REMOTE }, { IFLA_IPTUN_LOCAL } },
-	{ "ip6tnl",
-	  IFLA_IPTUN_LINK,
-	  IFLA_IPTUN_FWMARK,
-	  { 0, IFLA_IPTUN_REMOTE },
-	  { 0, IFLA_IPTUN_LOCAL } },
-	{ "gre", IFLA_GRE_LINK, IFLA_GRE_FWMARK, { IFLA_GRE_REMOTE }, { IFLA_GRE_LOCAL } },
-	{ "gretap", IFLA_GRE_LINK, IFLA_GRE_FWMARK, { IFLA_GRE_REMOTE }, { IFLA_GRE_LOCAL } },
-	{ "erspan", IFLA_GRE_LINK, IFLA_GRE_FWMARK, { IFLA_GRE_REMOTE }, { IFLA_GRE_LOCAL } },
-	{ "ip6gre", IFLA_GRE_LINK, IFLA_GRE_FWMARK, { 0, IFLA_GRE_REMOTE }, { 0, IFLA_GRE_LOCAL } },
-	{ "ip6gretap",
-	  IFLA_GRE_LINK,
-	  IFLA_GRE_FWMARK,
-	  { 0, IFLA_GRE_REMOTE },
-	  { 0, IFLA_GRE_LOCAL } },
-	{ "ip6erspan",
-	  IFLA_GRE_LINK,
-	  IFLA_GRE_FWMARK,
-	  { 0, IFLA_GRE_REMOTE },
-	  { 0, IFLA_GRE_LOCAL } },
-	{ "vti", IFLA_VTI_LINK, IFLA_VTI_FWMARK, { IFLA_VTI_REMOTE }, { IFLA_VTI_LOCAL } },
-	{ "vti6", IFLA_VTI_LINK, IFLA_VTI_FWMARK, { 0, IFLA_VTI_REMOTE }, { 0, IFLA_VTI_LOCAL } },
-	{ "vxlan",
-	  IFLA_VXLAN_LINK,
-	  0,
-	  { IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6 },
-	  { IFLA_VXLAN_LOCAL, IFLA_VXLAN_LOCAL6 } },
-	{ "geneve", 0, 0, { IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6 } },
+	{ "ipip", AF_INET, IPTUN },
+	{ "sit", AF_INET, IPTUN },
+	{ "ip6tnl", AF_INET6, IPTUN },
+	{ "gre", AF_INET, GRE },
+	{ "gretap", AF_INET, GRE },
+	{ "erspan", AF_INET, GRE },
+	{ "ip6gre", AF_INET6, GRE },
+	{ "ip6gretap", AF_INET6, GRE },
+	{ "ip6erspan", AF_INET6, GRE },
+	{ "vti", AF_INET, VTI },
+	{ "vti6", AF_INET6, VTI },
+	{ "vxlan", AF_INET, IFLA_VXLAN_LINK, 0, IFLA_VXLAN_GROUP, IFLA_VXLAN_LOCAL },
+	{ "vxlan", AF_INET6, IFLA_VXLAN_LINK, 0, IFLA_VXLAN_GROUP6, IFLA_VXLAN_LOCAL6 },
+	{ "geneve", AF_INET, 0, 0, IFLA_GENEVE_REMOTE, 0 },
+	{ "geneve", AF_INET6, 0, 0, IFLA_GENEVE_REMOTE6, 0 },
 };
 
 /* False: it is not told, zero or multicast. */
@@ -136,30 +125,30 @@ static uint32_t find_u32(const struct nlattr *data, int attribute)
 static int add_end(const struct tunnel_kind *k, const struct nlattr *data, const struct netdev *d,
 		   struct link_list *links)
 {
-	for (int i = 0; i < 2; i++) {
-		struct tunnel_end end = { .ifindex = d->ifindex,
-					  .family = i == 0 ? AF_INET : AF_INET6,
-					  .mark = find_u32(data, k->mark) };
-		const bool has_remote = read_end(data, k->remote[i], end.family, end.remote),
-			   has_local = read_end(data, k->local[i], end.family, end.local);
+	struct tunnel_end end = { .ifindex = d->ifindex,
+				  .family = k->family,
+				  .mark = find_u32(data, k->mark) };
+	const bool has_remote = read_end(data, k->remote, k->family, end.remote),
+		   has_local = read_end(data, k->local, k->family, end.local);
 
-		if ((has_remote || has_local) && ADD(links->ends, links->n_ends, end) < 0)
-			return -ENOMEM;
-	}
-	return 0;
+	return has_remote || has_local ? ADD(links->ends, links->n_ends, end) : 0;
 }
 
 /* A link that the kernel names is what counts; a VXLAN's stands among its own attributes alone. */
 static int read_tunnel(const struct nlattr *data, struct netdev *d, struct link_list *links)
 {
-	for (size_t i = 0; i < ELEMENTSOF(tunnel_kinds); i++) {
-		if (!streq(d->kind, tunnel_kinds[i].kind))
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(tunnel_kinds) && r >= 0; i++) {
+		const struct tunnel_kind *k = &tunnel_kinds[i];
+
+		if (!streq(d->kind, k->kind))
 			continue;
 		if (!d->link)
-			d->link = find_u32(data, tunnel_kinds[i].link);
-		return links ? add_end(&tunnel_kinds[i], data, d, links) : 0;
+			d->link = find_u32(data, k->link);
+		r = links ? add_end(k, data, d, links) : 0;
 	}
-	return 0;
+	return MIN(r, 0);
 }
 
 static int read_bond_mode(const struct nlattr *data)
