@@ -843,6 +843,7 @@ static void a_device_comes_by_a_change_or_by_what_ends_itself(_unused_ void **st
 		{ "in a namespace", REASON_IN_NETNS, "mlx5_core", "", false, {}, 0 },
 		{ "of a VM", REASON_NO_IBDEV, "vfio-pci", "", true, { &ucm, &core }, 0 },
 		{ "part loaded", REASON_NO_IBDEV, "ice", "", false, { &irdma, &ucm }, 1 },
+		{ "a driver container", REASON_DRIVER_CONTAINER, "mlx5_core", "", false, {}, 1 },
 		{ "not made yet", REASON_NO_IBDEV, "mlx5_core", "", false, {}, 1 },
 		{ "another's part", REASON_NO_IBDEV, "ice", "", true, { &mlx5 }, 0 },
 		{ "part refused", REASON_NO_IBDEV, "ice", "", false, { &no_irdma, &ucm }, 0 },

@@ -351,7 +351,8 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 				  !p->actions[i].is_missing &&
 				  p->actions[i].reason != REASON_CONTESTED;
 		ret->n_absent += p->actions[i].class == CLASS_WAITING &&
-				 p->actions[i].reason == REASON_NO_IBDEV;
+				 (p->actions[i].reason == REASON_NO_IBDEV ||
+				  p->actions[i].reason == REASON_DRIVER_CONTAINER);
 		/* Best-effort actions are tried again at events; a full disk causes none. */
 		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0 &&
 				 p->actions[i].verb != VERB_RELOAD_UNITS &&

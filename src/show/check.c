@@ -49,7 +49,7 @@ int output_check_plugin(const struct config *c, const struct plan *p, char **ret
 static bool is_unknown(const struct plan *p)
 {
 	return ANY(a, p->actions, p->n_actions, a->reason == REASON_NOT_RECORDED) ||
-	       ANY(k, p->needs, p->n_needs, k->why == NEED_NOT_RECORDED);
+	       ANY(d, p->devices, p->n_devices, d->need && d->need->why == NEED_NOT_RECORDED);
 }
 
 /* Expect=0 says that no NIC is needed. */
@@ -365,6 +365,7 @@ static bool is_passing(const struct device *d)
 	case REASON_NO_IPV6_GID:
 	case REASON_NO_ADDRESS:
 	case REASON_GID_PENDING:
+	case REASON_DRIVER_CONTAINER:
 		return true;
 	default:
 		return false;
