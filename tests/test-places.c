@@ -298,7 +298,8 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 			      "1 1 8:1 / /data rw - ext4 /dev/sda1 rw\n"
 			      "1 1 0:31 / /run/c/rootfs rw - overlay o "
 			      "rw,lowerdir=1/fs,upperdir=/data/containerd/2/fs\n"
-			      "1 1 0:4 / /run/c/shm rw - tmpfs shm rw\n" },
+			      "1 1 0:4 / /run/c/shm rw - tmpfs shm rw\n"
+			      "1 1 0:32 / /usr rw - overlay sysext ro,lowerdir=/run/ext\n" },
 		    ISCSI },
 		  .expected = ON_ISCSI },
 		{ "a btrfs has no number of its own",

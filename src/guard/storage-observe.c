@@ -16,8 +16,8 @@
  *   others   the function that the disk is below: SRP, FCoE, and offloads of iSCSI
  *
  * Where sysfs does not tell what a disk is made of, and for ZFS, all sessions and controllers
- * count. The runtime may live elsewhere: the overlay that was mounted last is a container's, and
- * its layers lead there.
+ * count. The runtime may have its folder elsewhere: the layers of the overlay that was mounted last
+ * are in it. An overlay at the top level, as "/usr" with systemd-sysext, is none of a container.
  *
  * On the command line ip= of kernel and dracut (Documentation/admin-guide/nfs/nfsroot.rst,
  * dracut.cmdline(7)), bootdev=, BOOTIF= of pxelinux, nfsroot=, netroot=, root=, nbdroot= and
@@ -534,7 +534,7 @@ static int visit_folders(struct storage *s)
 	if (r >= 0 && *s->p->n->kubelet.root_dir)
 		r = visit_path(s, s->p->n->kubelet.root_dir);
 	for (size_t i = s->n_mounts; i-- > 0 && r >= 0;)
-		if (streq(s->mounts[i].type, "overlay"))
+		if (streq(s->mounts[i].type, "overlay") && strchr(s->mounts[i].point + 1, '/'))
 			return visit_path(s, s->mounts[i].point);
 	return r;
 }
