@@ -443,26 +443,21 @@ static int find_file(struct value_look *l, struct kubelet_found *k)
  * starts: setupNode() in pkg/kubelet/cm/container_manager_linux.go. */
 static int find_moved(struct value_look *l, struct kubelet_found *k)
 {
-	static const char *const folders[] = { "sys/fs/cgroup", "sys/fs/cgroup/systemd" };
 	const struct flag *f = flags_last(&l->flags, FLAG_KUBELET_CGROUPS);
 	const struct source *source;
 	const struct yaml_item *item = sources_find(&l->sources, "kubeletCgroups", "", &source);
 	const char *group = f ? f->value : item && !item->is_null ? item->text : "";
-	int r = 0;
+	_cleanup_(freep) char *list = NULL;
+	size_t size;
+	int r;
 
-	for (size_t i = 0; i < ELEMENTSOF(folders) && l->pid == 0 && is_plain_path(group); i++) {
-		_cleanup_(freep) char *list = NULL;
-		size_t size;
-
-		r = fs_read_all(l->fs, FS_PATH("%s%s/cgroup.procs", folders[i], group), MAX_CMDLINE,
-				false, &list, &size);
-		if (r >= 0)
-			r = which_process(l->fs, list, &l->pid);
-		if (r == -ENOMEM)
-			return r;
-	}
+	if (l->pid > 0 || !is_plain_path(group))
+		return 0;
+	r = unit_file_read_group(l->fs, group, &list, &size);
+	if (r >= 0)
+		r = which_process(l->fs, list, &l->pid);
 	k->seen.is_running = l->pid > 0;
-	return 0;
+	return r == -ENOMEM ? r : 0;
 }
 
 /* The folder of --config-dir. A link that does not end in "/" is not followed by the kubelet's

@@ -27,7 +27,8 @@ struct kubelet_start {
 	 * nor false; and the first option that is none of them, by enum start_kind. */
 	uint32_t given, on, bad;
 	char other_option[2][64];
-	const char *no_text[2];  /* what one without quotes is: "bool" or "number"; or NULL */
+	const char *no_text[2];  /* the type of an option that is no string in the file, which
+				    the kubelet refuses; or NULL */
 	uint32_t max_numa_nodes; /* max-allowable-numa-nodes; 0: not set */
 	uint32_t n_packages;     /* of processors; 0: not asked */
 	char memory_policy[16];
@@ -62,7 +63,7 @@ struct kubelet_found {
 	char extra_path[256];    /* of variables or flags, where a flag that wins can be added; or
 				    empty */
 	char extra_variable[64]; /* that is the variable; empty: the file is one of flags */
-	size_t extra_source;     /* the word of ExecStart= that is it; SIZE_MAX: behind all */
+	size_t extra_source;     /* of the variable's word in ExecStart=; SIZE_MAX: behind all */
 	uint32_t extra_at;       /* byte where it goes; UINT32_MAX: in a new line at the end */
 	uint32_t extra_bytes; /* of the file when it was looked at; 0: it is not there, or empty */
 	bool is_extra_empty;  /* there is nothing in the variable yet */

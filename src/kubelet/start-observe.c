@@ -75,7 +75,8 @@ static void read_words(const struct sources *sources, const struct flags *flags,
 	}
 }
 
-/* Is a value of the map no text? NULL: all are. A file with one is fatal, whatever comes behind. */
+/* The type of a value in the map that is no string, or NULL. The kubelet refuses the whole file
+ * then, also where another file or a flag has the same key. */
 static const char *find_no_text(const struct sources *sources, const char *key)
 {
 	for (size_t i = 0; i < sources->n_sources; i++)

@@ -291,6 +291,16 @@ bool unit_file_has_cgroup(const struct fs *fs, const char *unit)
 	return find_cgroup(fs, unit, (char[FS_PATH_LEN]){}) > 0;
 }
 
+int unit_file_read_group(const struct fs *fs, const char *path, char **ret, size_t *ret_size)
+{
+	int r = -ENOENT;
+
+	for (size_t i = 0; i < ELEMENTSOF(cgroup_folders) && r < 0 && r != -ENOMEM; i++)
+		r = fs_read_all(fs, FS_PATH("%s%s/cgroup.procs", cgroup_folders[i], path),
+				MAX_BYTES, false, ret, ret_size);
+	return r;
+}
+
 int unit_file_read_pids(const struct fs *fs, const char *unit, bool secret, char **ret,
 			size_t *ret_size)
 {

@@ -17,6 +17,8 @@ bool unit_file_is_there(const struct fs *fs, const char *unit);
 bool unit_file_has_cgroup(const struct fs *fs, const char *unit);
 int unit_file_read_pids(const struct fs *fs, const char *unit, bool secret, char **ret,
 			size_t *ret_size);
+/* The PIDs of the control group "/path" in the first of these that has it. Return: 0, or -errno. */
+int unit_file_read_group(const struct fs *fs, const char *path, char **ret, size_t *ret_size);
 
 struct unit_paths {
 	char (*items)[512]; /* owned; below the root, in the order in which they count */
