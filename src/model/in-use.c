@@ -144,14 +144,15 @@ static bool is_host_route(const struct route *t, bool is_ra_ours)
 /* A router's prefix; or 169.254/16, which network-scripts of RHEL give each NIC (NOZEROCONF=). */
 static bool is_of_link(const struct route *t)
 {
-	return t->protocol == RTPROT_RA ||
-	       (t->family == AF_INET && t->dst[0] == 169 && t->dst[1] == 254);
+	return t->protocol == RTPROT_RA || (t->family == AF_INET && t->prefix_len >= 16 &&
+					    t->dst[0] == 169 && t->dst[1] == 254);
 }
 
 /*
- * To a gateway, by a gateway to anywhere, or to the netdev's own prefix. DHCP gives a default route
- * to each NIC, and one to each name server (RoutesToDNS= of networkd) and a cloud's metadata
- * server; the one by which the node leaves makes its NIC needed.
+ * Default routes, routes to a single address on the link or from DHCP, and routes within the
+ * prefixes of the link are no use. DHCP gives a default route to each NIC, and one to each name
+ * server (RoutesToDNS= of networkd) and a cloud's metadata server; the one by which the node leaves
+ * makes its NIC needed.
  */
 static bool is_to_neighbours(const struct node *n, const struct route *t)
 {
@@ -513,7 +514,8 @@ static bool is_own_gid(const struct node *n, const struct netdev *nd, const uint
 /*
  * The name that a GID has is one of the namespace of its netdev, and may mean another one here: a
  * pod calls its macvlan "eth0", as the host its NIC. Nor is it the name of the same moment: udev
- * may have renamed the netdev between the looks at links and at GIDs.
+ * may have renamed the netdev between the looks at links and at GIDs. A VLAN has the MAC of the
+ * netdev below it; one in a namespace that cannot be seen is known by the GIDs of its addresses.
  */
 static bool is_foreign_gid(const struct finder *s, const struct gid *gid)
 {

@@ -55,12 +55,13 @@ enum in_use_degree {
  *
  * A PF is only addressed when no user of node.users and in_use_find() uses it, and all that the
  * host has on its netdevs are addresses, routes to their own prefixes, to 169.254/16 or to one that
- * a router advertised for the link, and routes to a single address that are without a gateway, for
- * it is one, or of DHCP. No socket of the host is connected from one of these addresses, listens on
- * one of them alone, or is bound to the netdev; DHCP clients and programs that listen on the same
- * port of every address do not count; nor does a tunnel that is up begin at one of these addresses,
- * or lead into one of these networks, by its end or by the gateway of a route. While node.has_socks
- * is false, an address is a use; one on a scalable function of it always is.
+ * a router advertised for the link, and two kinds of routes to a single address: without a gateway,
+ * since the address may be that of a gateway, and those that DHCP gave. No socket of the host is
+ * connected from one of these addresses, listens on one of them alone, or is bound to the netdev;
+ * DHCP clients and programs that listen on the same port of every address do not count; nor does a
+ * tunnel that is up begin at one of these addresses, or lead into one of these networks, by its end
+ * or by the gateway of a route. While node.has_socks is false, an address is a use; one on a
+ * scalable function of it always is.
  */
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
 				 const struct pci *f, bool is_ra_ours, char *why, size_t size);
