@@ -128,7 +128,7 @@ static const char *find_port_cause(const struct node *n, const struct pci *pci,
 						     : NULL,
 				      port };
 
-	/* The cable of a VF without a PF here is one of another machine. */
+	/* A VF whose PF is not on this machine has no cable here. */
 	const char *cable =
 		!pci->physfn[0] && pci_is_vf(pci)
 			? "It is a virtual function of a card of the host: look there for "

@@ -180,8 +180,8 @@ static int add_named(struct search *s, const char *match)
 
 /* --- the kubelet's address --- */
 
-/* Links without numbers have the address of lo. Return: 1 when a netdev here has the address, 0,
- * or -ENOMEM. */
+/* With unnumbered links (OSPF, BGP) each netdev has the address of lo, so that all owners count.
+ * Return: 1 when a netdev here has the address, 0, or -ENOMEM. */
 static int add_owner(struct search *s, int family, const uint8_t bytes[static 16], const char *how)
 {
 	const size_t size = ip_bits(family) / 8;

@@ -33,6 +33,6 @@ int route_find_default(const struct node *n, int family, uint8_t ret[static 16])
 /* The VRF that this netdev is, or is a port of; NULL: none. @nd may be NULL. */
 const struct netdev *route_vrf_of(const struct node *n, const struct netdev *nd);
 
-/* By another router. An IPv4 route may have a gateway of IPv6 (RTA_VIA), of which it has here no
- * more than the scope. */
+/* By another router. Only the scope of an IPv4 route tells of a gateway of IPv6 (RTA_VIA), so that
+ * a device route for which a program left the scope at 0 counts as well. */
 bool route_has_gateway(const struct route *t);
