@@ -898,6 +898,12 @@ static void is_zero_and_just_rebuilt(struct scene *s)
 	guids_are_zero(s);
 	set_tried(s, VERB_REBIND_DRIVER, "0000:41:00.1", "mlx5_core", 0);
 }
+static void is_zero_and_not_rebuilt_for_a_look(struct scene *s)
+{
+	guids_are_zero(s);
+	set_tried(s, VERB_REBIND_DRIVER, "0000:41:00.1", "mlx5_core", -EBUSY);
+	s->tried[0].is_refused = true;
+}
 static void is_zero_without_mac(struct scene *s)
 {
 	guids_are_zero(s);
@@ -972,6 +978,8 @@ static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ v
 		{ "zero GUID, rebuilt", is_zero_and_rebuilt, "wait 41:00.1 > waiting zero-guid" },
 		{ "zero GUID, rebuilt just now", is_zero_and_just_rebuilt,
 		  "wait 41:00.1 > waiting zero-guid" },
+		{ "zero GUID, the look right before did not want it rebuilt",
+		  is_zero_and_not_rebuilt_for_a_look, "rebind-driver 41:00.1 >mlx5_core" },
 		{ "zero GUID, no MAC to be had", is_zero_without_mac,
 		  "wait 41:00.1 > waiting zero-guid" },
 	};

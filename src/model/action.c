@@ -424,7 +424,8 @@ const struct action *attempts_find(const struct attempts *t, enum verb verb, con
 	char shown[SHOWN_LEN];
 
 	while ((a = attempts_next(t, target, a)))
-		if (a->verb == verb && a->is_done && streq(action_to(a, shown), to))
+		if (a->verb == verb && a->is_done && !a->is_refused &&
+		    streq(action_to(a, shown), to))
 			break;
 	return a;
 }

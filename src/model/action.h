@@ -190,7 +190,8 @@ const struct action *attempts_next(const struct attempts *t, const char *target,
 const struct action *attempts_next_of_vfs(const struct attempts *t, const struct node *n,
 					  const char *pf, size_t *at, const struct action *last);
 
-/* The attempt at this change that is over, whatever its result; or NULL. */
+/* The attempt at this change that is over, whatever its result; or NULL. attempts_find() counts
+ * only one that was begun. */
 const struct action *attempts_find(const struct attempts *t, enum verb verb, const char *target,
 				   const char *to);
 const struct action *attempts_find_number(const struct attempts *t, enum verb verb,
