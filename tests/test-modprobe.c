@@ -454,6 +454,7 @@ static void bake_is_idempotent_and_can_be_undone(_unused_ void **state)
 	assert_int_equal(bake(&d, &c), 0);
 	assert_int_equal(inode(MODPROBE_BAKED_PATH), before);
 	assert_content(MODPROBE_PATH, NULL);
+	assert_content(MEMORY_LOCK_PATH, NULL); /* nothing ran */
 
 	/* Which GPU the machine has is not known yet; the rest is. */
 	c.driver.mode = DRIVER_MODE_AUTO;

@@ -187,7 +187,10 @@ static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct m
 static int forget(struct os *d)
 {
 	const struct boots none = {};
-	int r = memory_write(&d->fs, MEMORY_NODE, &boots_fields, &none);
+	/* The lock of memory_write() would stay in an image in which nothing ran. */
+	int r = fs_exists(&d->fs, MEMORY_NODE_PATH)
+			? memory_write(&d->fs, MEMORY_NODE, &boots_fields, &none)
+			: 0;
 
 	return r < 0 ? log_error_errno(r, "/" MEMORY_NODE_PATH) : r;
 }
