@@ -58,7 +58,7 @@ static void signs_done(struct signs *s)
 
 static bool runs(const struct fs *fs, const char *unit, const char *folder)
 {
-	return fs_exists(fs, folder) > 0 && (!fs->is_live || unit_file_has_cgroup(fs, unit));
+	return fs_exists(fs, folder) > 0 && (unit_file_has_cgroup(fs, unit) || !fs->is_live);
 }
 
 /* "sk RefCnt Type Proto Iface ...": Iface 0 is any. networkd listens for LLDP on each link. */

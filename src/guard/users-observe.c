@@ -241,7 +241,7 @@ int observe_users(struct os *d, struct node *n, const struct memory *memory)
 	unrecorded.on_read = NULL;
 	r = list_holders(d, &unrecorded, n);
 	if (r >= 0)
-		r = users_add_modules(&d->fs, n);
+		r = users_add_modules(&unrecorded, n);
 	if (r >= 0)
 		r = observe_socks(d, n);
 	if (r >= 0)
