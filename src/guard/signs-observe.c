@@ -56,6 +56,8 @@ static void signs_done(struct signs *s)
 	free(s->ifstate);
 }
 
+/* In a tree the folder tells. The control group is looked for there as well, so that a capture of a
+ * capture has the same files. */
 static bool runs(const struct fs *fs, const char *unit, const char *folder)
 {
 	return fs_exists(fs, folder) > 0 && (unit_file_has_cgroup(fs, unit) || !fs->is_live);
