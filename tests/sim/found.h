@@ -58,4 +58,5 @@ static const struct {
 	{ 900075173, "a bounce of a link that was down since the boot counted as a loss" },
 	{ 900078441, "VFs were made on a port of a bond to come, after a \"revert\" and a reload" },
 	{ 7522, "VFs were made on a port of a bond to come, once another configuration was ready" },
+	{ 40017729, "model: what a VF's PF had for it was to be known, and no pass noted it" },
 };

@@ -306,8 +306,8 @@ static void add_vf(struct func *pf, uint32_t index, uint64_t appears_usec)
 	f->vf_index = index;
 	f->appears_usec = appears_usec;
 	f->instance = ++sim.next_instance;
-	f->is_bound = f->is_up = f->is_in_pod = f->was_usable_at_look = f->was_usable_with_pf =
-		false;
+	f->is_bound = f->is_up = f->is_in_pod = false;
+	f->was_usable_at_look = f->was_with_pf_at_look = f->was_usable_with_pf = false;
 	f->lost_usec = 0;
 	f->has_carrier = true;
 	f->user = 0;

@@ -435,9 +435,12 @@ int __wrap_fs_replace(const struct fs *fs, const char *path, const char *data, s
 
 	if (r >= 0)
 		r = __real_fs_replace(fs, path, data, size, mode);
-	/* This pass remembers nothing of VFs that it saw while their PF was here. */
-	for (size_t i = 0; i < sim.n_funcs && r < 0 && streq(path, MEMORY_BOOT_PATH); i++)
-		sim.funcs[i].was_usable_with_pf = false;
+	/* A file with VFs that the last look saw while their PF was here has what that has of them.
+	 */
+	for (size_t i = 0; i < sim.n_funcs && r >= 0 && streq(path, MEMORY_BOOT_PATH); i++)
+		sim.funcs[i].was_usable_with_pf |=
+			sim.funcs[i].was_with_pf_at_look &&
+			memmem(data, size, sim.funcs[i].address, strlen(sim.funcs[i].address));
 	if (r > 0) {
 		sim.n_file_writes++;
 		sim_trace("  /%s is written", path);

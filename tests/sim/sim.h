@@ -97,7 +97,8 @@ struct func {
 	bool is_orphan;                    /* its netdev is gone, in no namespace */
 	bool was_cni_at_look;
 	bool is_spoilt; /* others changed it in this boot, or what the program set failed */
-	bool was_usable_at_look, was_usable_with_pf, was_used_at_look, was_lag_at_look;
+	bool was_usable_at_look, was_with_pf_at_look, was_usable_with_pf, was_used_at_look,
+		was_lag_at_look;
 	uint64_t lost_usec; /* of the first look that did not see it usable, after one that did; 0:
 			       none */
 	/* links.c: */

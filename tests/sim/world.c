@@ -58,8 +58,7 @@ static void note_usable(void)
 			if (is_usable || sim.funcs[i].was_usable_at_look)
 				sim.funcs[i].lost_usec = is_usable ? 0 : sim.now_usec;
 			sim.funcs[i].was_usable_at_look = is_usable;
-			sim.funcs[i].was_usable_with_pf |= sim.funcs[i].was_usable_at_look &&
-							   sim.funcs[i].pf >= 0 &&
+			sim.funcs[i].was_with_pf_at_look = is_usable && sim.funcs[i].pf >= 0 &&
 							   !sim.funcs[sim.funcs[i].pf].is_in_pod;
 		}
 		sim.funcs[i].was_lag_at_look = kernel_is_lag(&sim.funcs[i]);
