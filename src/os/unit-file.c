@@ -7,6 +7,7 @@
 
 #define BLANKS    " \t\r"
 #define MAX_BYTES (2u << 20)
+#define MAX_NAMES 6    /* that give a unit drop-ins: its own, those up to a dash, "service" */
 #define MAX_FILES 1001 /* one more than a reader takes: it has to see that there are too many */
 
 /* In systemd's order of precedence: systemd.unit(5). */
@@ -91,17 +92,33 @@ static int add_drop_ins(const struct fs *fs, const char *const *in, struct unit_
 	return MIN(r, 0);
 }
 
+/* The next name whose drop-ins a unit has: of "a-b.service" "a-.service", then "service". */
+static void widen(char *name)
+{
+	char *dot = strrchr(name, '.'), *dash;
+
+	dash = memrchr(name, '-', (size_t)(dot - name) - (dot > name && dot[-1] == '-'));
+	if (dash)
+		memmove(dash + 1, dot, strlen(dot) + 1);
+	else
+		memmove(name, dot + 1, strlen(dot));
+}
+
 int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret)
 {
 	_cleanup_(unit_paths_done) struct unit_paths l = {};
-	char path[160], paths[2 * ELEMENTSOF(folders)][160];
+	char path[160], name[160], paths[MAX_NAMES * ELEMENTSOF(folders)][160];
 	const char *in[ELEMENTSOF(paths) + 1] = {};
+	size_t n = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
-		make_path(paths[i], sizeof(paths[i]), folders[i % ELEMENTSOF(folders)],
-			  i < ELEMENTSOF(folders) ? unit : "service", ".d");
-		in[i] = paths[i];
+	for (COPY(name, unit); n < ELEMENTSOF(paths); widen(name)) {
+		for (size_t i = 0; i < ELEMENTSOF(folders); i++, n++) {
+			make_path(paths[n], sizeof(paths[n]), folders[i], name, ".d");
+			in[n] = paths[n];
+		}
+		if (!strchr(name, '.'))
+			break;
 	}
 	if (find_main(fs, unit, path, sizeof(path)) > 0) {
 		r = add_path(&l, path);

@@ -27,8 +27,8 @@ struct unit_paths {
 void unit_paths_done(struct unit_paths *l);
 
 /*
- * The main file and the drop-ins, also those of all services; nothing of a unit that is masked or
- * not there. Return: 0 or -ENOMEM.
+ * The main file and the drop-ins, also those of all services and of "a-.service" for
+ * "a-b.service"; nothing of a unit that is masked or not there. Return: 0 or -ENOMEM.
  */
 int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret);
 int unit_file_list_manager(const struct fs *fs, struct unit_paths *ret); /* of system.conf */
