@@ -1403,6 +1403,28 @@ static const struct {
 	  "/" FILE_PATH,
 	  "/etc/d/a.conf: a key is there twice" },
 
+	{ "and one with a key of a map twice",
+	  { OWN_UNIT(DROP_IN_DIR),
+	    { "etc/d/a.conf", HEAD "kubeReserved: {cpu: '1', memory: 1Gi, cpu: '2'}\n" } },
+	  4,
+	  UNSET,
+	  REFUSED,
+	  REASON_KUBELET_VALUE_UNKNOWN,
+	  0,
+	  "/" FILE_PATH,
+	  "/etc/d/a.conf: a key is there twice" },
+	{ "equal keys of two maps",
+	  { OWN_UNIT(DROP_IN_DIR),
+	    { "etc/d/a.conf", HEAD "kubeReserved: {cpu: '1'}\nsystemReserved: {cpu: '1'}\n" KEY
+				   ": restricted\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/etc/d/a.conf",
+	  "" },
+
 	/* RKE2, k3s, MicroK8s */
 	{ "rke2 with drop-ins of all its units, and of this one",
 	  { { "usr/lib/systemd/system/rke2-agent.service",

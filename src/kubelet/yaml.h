@@ -72,7 +72,8 @@ void yaml_items_done(struct yaml_items *l);
 /* The last one of that name, @sub "" for a scalar of the top level; NULL: there is none. */
 const struct yaml_item *yaml_find(const struct yaml_items *l, const char *key, const char *sub);
 
-/* Is a key of the top level there twice? The kubelet takes the last; in a drop-in it is fatal. */
+/* Is a key of the first two levels there twice? The kubelet takes the last; in a drop-in it is
+ * fatal. */
 bool yaml_has_duplicates(const struct yaml_items *l);
 
 /* The errors above as people read them: "is larger than 4 MiB". */
