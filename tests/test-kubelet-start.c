@@ -36,8 +36,11 @@
 	",\"systemReserved\":" reserved ",\"allocatable\":" rest ",\"free\":" rest                 \
 	"}},\"cells\":[" node "]}"
 #define MEMORY_STATE(nodes) "{\"policyName\":\"Static\",\"machineState\":{" nodes "}}"
-#define SINGLE              TOPOLOGY_POLICY_SINGLE_NUMA_NODE
-#define BEST                TOPOLOGY_POLICY_BEST_EFFORT
+#define MANY_GATES                                                                                 \
+	"ANameOfAGateThatNoKubeletHasInIt=true,AnotherNameOfAGateThatNoKubeletHasInIt=false,"      \
+	"YetAnotherNameOfAGateThatNoKubeletHas=true,"
+#define SINGLE TOPOLOGY_POLICY_SINGLE_NUMA_NODE
+#define BEST   TOPOLOGY_POLICY_BEST_EFFORT
 
 /* Eight CPUs in one package, two NUMA nodes, and nothing asked for, unless a row says more. */
 static const struct {
@@ -85,6 +88,10 @@ static const struct {
 	{ "by socket with its gate by flag",
 	  STATIC "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n",
 	  "--feature-gates=CPUManagerPolicyAlphaOptions=true" },
+	{ "by socket with its gate behind many others",
+	  STATIC "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n",
+	  "--feature-gates=" MANY_GATES MANY_GATES MANY_GATES "CPUManagerPolicyAlphaOptions=true",
+	  .is_unjudged = true },
 	{ "whole cores and across cores",
 	  STATIC ALPHA "cpuManagerPolicyOptions: {full-pcpus-only: 'true', "
 		       "distribute-cpus-across-cores: 'true'}\n",

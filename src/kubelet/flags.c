@@ -113,18 +113,35 @@ static bool is_label_read(const char *pair)
 	return ANY(l, labels_read, ELEMENTSOF(labels_read), is_prefix(pair, *l));
 }
 
-/* The labels that are looked at, wherever they stand in a long list. */
+/* The gates that start-rules.c judges, by the beginning of their names. */
+static bool is_gate_read(const char *pair)
+{
+	static const char *const gates[] = { "AllAlpha=",
+					     "AllBeta=",
+					     "TopologyManager",
+					     "CPUManager",
+					     "MemoryManager=",
+					     "DevicePluginCDIDevices=",
+					     "PodLevelResourceManagers=" };
+
+	return ANY(g, gates, ELEMENTSOF(gates), is_prefix(pair, *g));
+}
+
+/* The labels and gates that are looked at, wherever they stand in a long list. */
 static void set_value(struct flag *f, const char *text)
 {
+	bool (*const is_read)(const char *pair) = f->kind == FLAG_NODE_LABELS     ? is_label_read
+						  : f->kind == FLAG_FEATURE_GATES ? is_gate_read
+										  : NULL;
 	size_t used = 0, n;
 
-	if (f->kind != FLAG_NODE_LABELS) {
+	if (!is_read) {
 		f->is_cut = !COPY(f->value, text);
 		return;
 	}
 	for (; *text; text += n + (text[n] == ',')) {
 		n = strcspn(text, ",");
-		if (is_label_read(text) && used + n + 2 <= sizeof(f->value))
+		if (is_read(text) && used + n + 2 <= sizeof(f->value))
 			used += (size_t)snprintf(f->value + used, sizeof(f->value) - used, "%.*s,",
 						 (int)n, text);
 	}

@@ -48,7 +48,7 @@ enum flag_kind {
 
 struct flag {
 	enum flag_kind kind;
-	char value[256];   /* of --node-labels: the labels that are looked at */
+	char value[256];   /* of --node-labels and --feature-gates: those that are looked at */
 	bool is_cut;       /* the value is longer, or has a NUL in it */
 	char path[256];    /* where the value is written; empty: not known */
 	uint32_t line;     /* there, from 1; 0: not known */
