@@ -174,6 +174,9 @@ static const struct {
 	  .exit = "[memorymanager] configured policy \"Static\" differs from state checkpoint "
 		  "policy \"None\": "
 		  "/var/lib/kubelet/memory_manager_state" },
+	{ "a memory state that is no JSON", "", .memory_state = "",
+	  .exit = "could not restore state from checkpoint: "
+		  "/var/lib/kubelet/memory_manager_state" },
 	{ "memory state of this policy",
 	  "memoryManagerPolicy: Static\nreservedMemory: [{numaNode: 0, limits: {memory: 100Mi}}]\n",
 	  .memory_state = "{\"policyName\":\"Static\"}" },

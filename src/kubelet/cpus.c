@@ -322,8 +322,7 @@ static int read_checkpoint(const struct fs *fs, const char *root_dir, bool is_st
 	if (document_parse(data, strlen(data), 0, &inner, NULL) == -ENOMEM)
 		return -ENOMEM;
 	name = json_string_value(json_object_get(document, "policyName"));
-	/* A damaged one is as bad for the kubelet as one of another policy. */
-	COPY(ret->checkpoint, name ? (*name ? name : "none") : "damaged");
+	COPY(ret->checkpoint, name ? (*name ? name : "none") : STATE_DAMAGED);
 	add_list(&free, json_string_value(json_object_get(document, "defaultCpuSet")) ?: "",
 		 MAX_CPUS);
 	add_taken(json_object_get(document, "entries"), &taken);

@@ -11,6 +11,9 @@
 #include "flags.h"
 #include "sources.h"
 
+/* In place of the policy in a state file that is no JSON: as bad for the kubelet as another one. */
+#define STATE_DAMAGED "damaged"
+
 /*
  * @is_strict: strict-cpu-reservation is on. @has_pods: the gate PodLevelResourceManagers is on.
  * @ret: is_unclear stays when it is set. Return: 0 or -ENOMEM.

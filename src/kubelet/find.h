@@ -32,7 +32,8 @@ struct kubelet_start {
 	uint32_t max_numa_nodes; /* max-allowable-numa-nodes; 0: not set */
 	uint32_t n_packages;     /* of processors; 0: not asked */
 	char memory_policy[16];
-	char memory_state[16]; /* policyName of memory_manager_state; empty: not known, or none */
+	char memory_state[16]; /* policyName of memory_manager_state, or STATE_DAMAGED; empty: not
+				  known, or none */
 	/* The words with which a kubelet of memory policy Static ends, and one with this state
 	 * file; empty: it does not. */
 	char memory_problem[160], memory_state_problem[96];

@@ -322,13 +322,14 @@ static int read_memory_state(const struct fs *fs, const char *root_dir, const st
 	size_t n;
 	int r = fs_read_all(fs, path, MAX_STATE, true, &text, &n);
 
-	if (r >= 0)
-		r = document_parse(text, n, 0, &document, NULL);
+	if (r >= 0 && document_parse(text, n, 0, &document, NULL) == -ENOMEM)
+		return -ENOMEM;
 	if (r >= 0)
 		r = cpus_numa_nodes(fs, &n_nodes);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	COPY(ret->memory_state, document_get_text(document, "policyName"));
+	COPY(ret->memory_state,
+	     document ? document_get_text(document, "policyName") : STATE_DAMAGED);
 	machine = json_object_get(document, "machineState");
 	json_object_foreach(machine, name, node) is_same &= is_same_node(
 		fs, m, name, json_object_get(json_object_get(node, "memoryMap"), "memory"));

@@ -306,7 +306,7 @@ static bool is_cpu_state_wrong(const struct start_question *q)
 	if (!q->p->is_cpu_state_asked || c->is_unclear)
 		return false;
 	/* cm/cpumanager/state/state_checkpoint.go, restoreState() */
-	if (q->p->cpu > 0 && streq(c->checkpoint, "damaged"))
+	if (q->p->cpu > 0 && streq(c->checkpoint, STATE_DAMAGED))
 		return say(q, "could not restore state from checkpoint: %.200s",
 			   c->checkpoint_path);
 	if (q->p->cpu > 0 && *c->checkpoint && !streq(c->checkpoint, policy))
@@ -325,6 +325,10 @@ static bool is_memory_state_wrong(const struct start_question *q)
 	if (!is_memory_managed(q) || q->k->seen.cpus.is_unclear)
 		return false;
 	/* cm/memorymanager/state/state_checkpoint.go, restoreState(): 1.21 */
+	if (streq(s->memory_state, STATE_DAMAGED))
+		return say(q,
+			   "could not restore state from checkpoint: %.150s/memory_manager_state",
+			   q->k->seen.root_dir);
 	if (*s->memory_state && !streq(s->memory_state, s->memory_policy))
 		return say(q,
 			   "[memorymanager] configured policy \"%s\" differs from state checkpoint "
