@@ -479,6 +479,39 @@ static void a_kubelet_that_would_exit_is_told_in_its_own_words(_unused_ void **s
 	}
 }
 
+/* mergeKubeletConfigurations() in cmd/kubelet/app/server.go merges into a file with defaults. */
+static void what_the_file_leaves_to_the_default_stays_beside_a_drop_in(_unused_ void **state)
+{
+	static const struct {
+		const char *of_file, *drop_in, *exit;
+	} rows[] = {
+		{ RESERVED(MIB("0", "100")), "evictionHard: {nodefs.available: 5%}\n", "" },
+		{ RESERVED(MIB("0", "150")), "evictionHard: {memory.available: 150Mi}\n", "" },
+		{ RESERVED(MIB("0", "100")) "evictionHard: {imagefs.available: 9%}\n",
+		  "evictionHard: {nodefs.available: 5%}\n", "the total amount \"100Mi\"" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_decision d;
+		struct kubelet k;
+		char text[512];
+
+		root_open(&root);
+		put_text(&root, UNIT,
+			 "[Service]\nExecStart=/usr/bin/kubelet --config=/" FILE_PATH
+			 " --config-dir=/etc/d\n");
+		snprintf(text, sizeof(text), HEAD "%s", rows[i].of_file);
+		put_text(&root, FILE_PATH, text);
+		snprintf(text, sizeof(text), HEAD "%s", rows[i].drop_in);
+		put_text(&root, "etc/d/a.conf", text);
+		put_text(&root, "sys/devices/system/node/node0/meminfo", "");
+		assert_int_equal(kubelet_look(&root.fs, &(struct config){}, false, &k, &d), 0);
+		print_message("  %s\n", d.would_exit);
+		assert_true(*rows[i].exit ? is_prefix(d.would_exit, rows[i].exit) : !*d.would_exit);
+	}
+}
+
 /* A state file of other CPUs is removed before the first start of a boot, and only then. */
 static void a_state_of_other_cpus_goes_before_the_first_start(_unused_ void **state)
 {
@@ -659,6 +692,7 @@ int main(int argc, char *argv[])
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kubelet_that_would_exit_is_told_in_its_own_words),
+		cmocka_unit_test(what_the_file_leaves_to_the_default_stays_beside_a_drop_in),
 		cmocka_unit_test(a_state_of_other_cpus_goes_before_the_first_start),
 		cmocka_unit_test(a_file_that_does_not_parse_is_told_with_line_and_column),
 		cmocka_unit_test(a_file_that_a_copy_lacks_is_not_known),

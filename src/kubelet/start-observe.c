@@ -233,13 +233,15 @@ static void add_free(const struct sources *sources, const struct flags *flags, e
 		m->free += parse_bytes(text, m);
 }
 
-/* mergeDefaultEvictionSettings adds what evictionHard does not say; k3s and RKE2 have one of
- * theirs. */
+/* The file is given its defaults before drop-ins are merged into it. mergeDefaultEvictionSettings
+ * adds what evictionHard does not say; k3s and RKE2 have one of theirs. */
 static void read_reserved(const struct sources *sources, const struct flags *flags, bool is_rancher,
 			  struct reserved *m)
 {
-	const struct source *source = NULL;
-	const struct yaml_item *eviction = sources_find(sources, "evictionHard", "", &source);
+	const struct source *source = NULL, *file = sources->sources;
+	const struct yaml_item *eviction = sources->n_sources > 0 && !*file->name
+						   ? yaml_find(&file->items, "evictionHard", "")
+						   : NULL;
 	const bool has_default = !eviction || eviction->is_null;
 
 	read_elements(sources, flags, m);
