@@ -21,16 +21,17 @@ enum kubelet_flavour {
 	_KUBELET_FLAVOUR_N
 };
 
+#define START_FIELDS 7 /* in start-rules.h */
+
 /* Facts that start-rules.c judges, beside all else. */
 struct kubelet_start {
 	/* Options and gates, by bits of enum start_word; those given that are true, or neither true
 	 * nor false; and the first option that is none of them, by enum start_kind. */
 	uint32_t given, on, bad;
 	char other_option[2][64];
-	const char *no_text[2];  /* the type of an option that is no string in the file, which
-				    the kubelet refuses; or NULL */
-	uint32_t max_numa_nodes; /* max-allowable-numa-nodes; 0: not set */
-	uint32_t n_packages;     /* of processors; 0: not asked */
+	const char *wrong_type[START_FIELDS]; /* of a value in a file, by start_fields; or NULL */
+	uint32_t max_numa_nodes;              /* max-allowable-numa-nodes; 0: not set */
+	uint32_t n_packages;                  /* of processors; 0: not asked */
 	char memory_policy[16];
 	char memory_state[16]; /* policyName of memory_manager_state, or STATE_DAMAGED; empty: not
 				  known, or none */

@@ -30,11 +30,15 @@ static const struct {
 	{ "apiVersion", "" },
 	{ "kind", "" },
 	{ "kubeReserved", "cpu" },
+	{ "kubeReserved", "memory" },
+	{ "kubeReserved", "ephemeral-storage" },
+	{ "kubeReserved", "pid" },
 	{ "kubeReservedCgroup", "" },
 	{ "systemReserved", "cpu" },
-	{ "systemReservedCgroup", "" },
-	{ "kubeReserved", "memory" },
 	{ "systemReserved", "memory" },
+	{ "systemReserved", "ephemeral-storage" },
+	{ "systemReserved", "pid" },
+	{ "systemReservedCgroup", "" },
 	{ "topologyManagerPolicyOptions", NULL },
 	{ "cpuManagerPolicyOptions", NULL },
 	{ "featureGates", NULL },
@@ -46,8 +50,7 @@ static const struct {
 	{ "kubeletCgroups", "" },
 };
 
-/* Only these may be asked for: @sub is "" at the top level. */
-static bool is_kept(const char *key, const char *sub)
+bool sources_are_read(const char *key, const char *sub)
 {
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
 		if (streq(key, kubelet_key((enum kubelet_setting)s)))
@@ -58,7 +61,7 @@ static bool is_kept(const char *key, const char *sub)
 
 static bool is_key_read(const char *key)
 {
-	return ANY(k, keys, ELEMENTSOF(keys), streq(key, k->key)) || is_kept(key, "");
+	return ANY(k, keys, ELEMENTSOF(keys), streq(key, k->key)) || sources_are_read(key, "");
 }
 
 struct writer {
@@ -131,7 +134,8 @@ static void put_value(const struct writer *w, const struct yaml_items *l,
 	for (size_t i = 0; i < l->n_items && !*top->text && top->is_odd; i++) {
 		const struct yaml_item *item = &l->items[i];
 
-		if (!streq(item->key, top->key) || !*item->sub || !is_kept(item->key, item->sub) ||
+		if (!streq(item->key, top->key) || !*item->sub ||
+		    !sources_are_read(item->key, item->sub) ||
 		    yaml_find(l, item->key, item->sub) != item)
 			continue;
 		fputs(mark, w->f);
@@ -396,7 +400,7 @@ int sources_add_folder(struct sources *l, const struct fs *fs, const char *folde
 const struct yaml_item *sources_find(const struct sources *l, const char *key, const char *sub,
 				     const struct source **ret)
 {
-	assert(is_kept(key, sub)); /* else a capture would tell something else */
+	assert(sources_are_read(key, sub)); /* else a capture would tell something else */
 	for (size_t i = l->n_sources; i-- > 0;) {
 		const struct source *s = &l->sources[i];
 		const struct yaml_item *top = yaml_find(&s->items, key, ""), *item = top;

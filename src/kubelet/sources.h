@@ -38,6 +38,9 @@ int sources_add_file(struct sources *l, const struct fs *fs, const char *path, c
 /* The drop-ins below an absolute @folder, which is no link. Return: 0 or -ENOMEM. */
 int sources_add_folder(struct sources *l, const struct fs *fs, const char *folder);
 
+/* Only these keys may be asked for, and are in a capture: @sub is "" at the top level. */
+bool sources_are_read(const char *key, const char *sub);
+
 /*
  * The item that counts for a key, @sub "" at the top level: the last one that sets it. NULL: none
  * does, or the key was taken back. @ret: the file that sets it.

@@ -75,21 +75,43 @@ static void read_words(const struct sources *sources, const struct flags *flags,
 	}
 }
 
-/* The type of a value in the map that is no string, or NULL. The kubelet refuses the whole file
- * then, also where another file or a flag has the same key. */
-static const char *find_no_text(const struct sources *sources, const char *key)
+/* The type of a scalar in YAML 1.1: resolve() in resolve.go of go-yaml v2. */
+static const char *type_of(const struct yaml_item *item)
 {
-	for (size_t i = 0; i < sources->n_sources; i++)
-		for (size_t k = 0; k < sources->sources[i].items.n_items; k++) {
-			const struct yaml_item *item = &sources->sources[i].items.items[k];
+	static const char *const bools[] = { "y",     "Y",    "yes", "Yes", "YES",   "true",
+					     "True",  "TRUE", "on",  "On",  "ON",    "n",
+					     "N",     "no",   "No",  "NO",  "false", "False",
+					     "FALSE", "off",  "Off", "OFF" };
+	const char *text = item->text;
+	char *end;
 
-			if (!streq(item->key, key) || !*item->sub || !item->is_plain)
-				continue;
-			if (is_number(item->text))
-				return "number";
-			if (parse_bool(item->text) >= 0 && item->text[1])
-				return "bool";
+	if (!item->is_plain)
+		return "string";
+	if (ANY(b, bools, ELEMENTSOF(bools), streq(text, *b)))
+		return "bool";
+	strtod(text, &end);
+	text += strspn(text, "+-.");
+	return *text >= '0' && *text <= '9' && !*end ? "number" : "string";
+}
+
+/* The type of a value that is not the field's, or NULL: also where another file or a flag has the
+ * same key. Collections and tags are not looked at. */
+static const char *find_wrong_type(const struct sources *sources, const struct start_field *field)
+{
+	for (size_t i = 0; i < sources->n_sources; i++) {
+		const struct yaml_items *l = &sources->sources[i].items;
+
+		for (size_t k = 0; k < l->n_items; k++) {
+			const struct yaml_item *item = &l->items[k];
+
+			if (streq(item->key, field->key) &&
+			    sources_are_read(item->key, item->sub) && !item->is_odd &&
+			    !item->is_null && !item->is_listed &&
+			    !streq(type_of(item), field->type) &&
+			    yaml_find(l, item->key, item->sub) == item)
+				return type_of(item);
 		}
+	}
 	return NULL;
 }
 
@@ -383,8 +405,8 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 		   NUMA_OPTIONS, GATES, ret->other_option[START_NUMA], ret);
 	read_words(sources, flags, FLAG_FEATURE_GATES, "featureGates", GATES, _START_WORD_N, gate,
 		   ret);
-	ret->no_text[START_CPUS] = find_no_text(sources, "cpuManagerPolicyOptions");
-	ret->no_text[START_NUMA] = find_no_text(sources, "topologyManagerPolicyOptions");
+	for (size_t i = 0; i < START_FIELDS; i++)
+		ret->wrong_type[i] = find_wrong_type(sources, &start_fields[i]);
 
 	item = sources_find(sources, "memoryManagerPolicy", "", &source);
 	COPY(ret->memory_policy, memory                                  ? memory->value

@@ -36,6 +36,16 @@ const struct start_row start_rows[_START_WORD_N] = {
 	[GATE_POD_MANAGERS] = { "PodLevelResourceManagers", 36 }, /* beta of 1.37 is off */
 };
 
+const struct start_field start_fields[START_FIELDS] = {
+	{ "cpuManagerPolicyOptions", "string", GATE_CPU_OPTIONS },
+	{ "topologyManagerPolicyOptions", "string", GATE_NUMA_OPTIONS },
+	{ "kubeReserved", "string", GATE_TOPOLOGY },
+	{ "systemReserved", "string", GATE_TOPOLOGY },
+	{ "evictionHard", "string", GATE_TOPOLOGY },
+	{ "reservedSystemCPUs", "string", GATE_TOPOLOGY },
+	{ "featureGates", "bool", GATE_TOPOLOGY },
+};
+
 struct start_question {
 	const struct kubelet_found *k;
 	const struct start_policies *p;
@@ -97,14 +107,14 @@ bool start_has_gate(const struct kubelet_found *k, enum start_word gate)
  * them.
  */
 static const struct option_kind {
-	const char *key, *of, *gates; /* as the kubelet calls them */
+	const char *of, *gates; /* as the kubelet calls them */
 	enum start_word first, end;
 	enum start_word gate; /* those for alpha and beta options follow */
 } kinds[] = {
-	{ "cpuManagerPolicyOptions", "CPU Manager Policy",
-	  "\"CPUManager\", \"CPUManagerPolicyOptions\"", 0, NUMA_OPTIONS, GATE_CPU_OPTIONS },
-	{ "topologyManagerPolicyOptions", "Topology Manager Policy",
-	  "\"TopologyManagerPolicyOptions\"", NUMA_OPTIONS, GATES, GATE_NUMA_OPTIONS },
+	{ "CPU Manager Policy", "\"CPUManager\", \"CPUManagerPolicyOptions\"", 0, NUMA_OPTIONS,
+	  GATE_CPU_OPTIONS },
+	{ "Topology Manager Policy", "\"TopologyManagerPolicyOptions\"", NUMA_OPTIONS, GATES,
+	  GATE_NUMA_OPTIONS },
 };
 
 static bool is_any_given(const struct start_question *q, enum start_kind kind)
@@ -150,13 +160,15 @@ static bool is_wrong(const struct start_question *q)
 {
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
 
-	/* kubeletconfig/util/codec/codec.go, DecodeKubeletConfiguration(): a map of texts */
-	for (enum start_kind kind = START_CPUS; kind <= START_NUMA; kind++)
-		if (is_any_given(q, kind) && q->k->start.no_text[kind])
+	/* kubeletconfig/util/codec/codec.go, DecodeKubeletConfiguration() */
+	for (size_t i = 0; i < START_FIELDS; i++)
+		if (q->k->start.wrong_type[i] &&
+		    minor_of(q) >= start_rows[start_fields[i].gate].since)
 			return say(q,
 				   "json: cannot unmarshal %s into Go struct field "
-				   "KubeletConfiguration.%s of type string",
-				   q->k->start.no_text[kind], kinds[kind].key);
+				   "KubeletConfiguration.%s of type %s",
+				   q->k->start.wrong_type[i], start_fields[i].key,
+				   start_fields[i].type);
 	if (has_wrong_gate(q))
 		return true;
 	/* apis/config/validation/validation.go: to 1.26 */

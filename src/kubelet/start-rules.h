@@ -66,6 +66,12 @@ extern const struct start_row {
 	uint8_t general; /* a gate: AllBeta is not about it any more */
 } start_rows[_START_WORD_N];
 
+/* Fields of the file that have values of one type: the whole file is refused for one of another. */
+extern const struct start_field {
+	const char *key, *type;
+	enum start_word gate; /* a kubelet that lacks it does not read the field */
+} start_fields[START_FIELDS];
+
 /* Is the gate on in this kubelet, by its name, AllAlpha, AllBeta or its version? */
 bool start_has_gate(const struct kubelet_found *k, enum start_word gate);
 
