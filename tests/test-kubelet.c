@@ -1021,6 +1021,29 @@ static const struct {
 	  "/etc/sysconfig/kubelet",
 	  "" },
 
+	{ "a flag in the unit, and no file of variables that is the kubelet's",
+	  { { UNIT, "[Service]\nEnvironmentFile=-/etc/environment\nExecStart=/usr/bin/kubelet "
+		    "--topology-manager-policy=none $KUBELET_EXTRA_ARGS\n" } },
+	  5,
+	  NONE,
+	  REFUSED,
+	  FLAG_WINS,
+	  0,
+	  "/" UNIT,
+	  ":3: --topology-manager-policy=none" },
+	{ "a flag in the unit, and a later file of variables that another program writes",
+	  { { UNIT, "[Service]\nEnvironmentFile=-/etc/default/kubelet\n"
+		    "EnvironmentFile=-/run/metadata/flatcar\nExecStart=/usr/bin/kubelet "
+		    "--topology-manager-policy=none $KUBELET_EXTRA_ARGS\n" },
+	    { "run/metadata/flatcar", "COREOS_EC2_IPV4_LOCAL=192.0.2.1\n" } },
+	  5,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_EXTRA,
+	  "/etc/default/kubelet",
+	  "" },
+
 	/* files */
 	{ "another file",
 	  { OWN_UNIT("--config=/etc/kubernetes/kubelet.conf"),

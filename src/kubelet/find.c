@@ -318,11 +318,13 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 	return r;
 }
 
-/* Where a variable that nobody set can be set: the last file that kubeadm does not write. */
+/* Where a variable that nobody set can be set: the last file that is the kubelet's, and that
+ * kubeadm does not write. Others, as /etc/environment, are of more programs. */
 static const char *free_env_file(const struct unit *u)
 {
 	for (size_t i = u->n_env_files; i-- > 0;)
-		if (!streq(base_name(u->env_files[i].path), "kubeadm-flags.env") &&
+		if (strstr(u->env_files[i].path, "kubelet") &&
+		    !streq(base_name(u->env_files[i].path), "kubeadm-flags.env") &&
 		    !u->env_files[i].path[strcspn(u->env_files[i].path, "*?[")])
 			return u->env_files[i].path;
 	return "";
