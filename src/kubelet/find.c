@@ -36,6 +36,7 @@ static const char *const usual_files[] = {
 	"/etc/default/kubeletconfig.json",
 	"/opt/cloud/cce/kubernetes/kubelet/kubelet_config.yaml",
 	"/etc/kubernetes/kubelet.conf",
+	"/etc/kubernetes/kubelet.yaml", /* Talos */
 };
 
 /* In the order in which they are tried. */
