@@ -21,6 +21,7 @@
 #define MINOR_RESET     28 /* its drop-ins set what they do not say to the default */
 #define K0S_DIR         "/var/lib/k0s"
 #define MICROSHIFT_FILE "/var/lib/microshift/resources/kubelet/config/config.yaml"
+#define MICROSHIFT_CONF "/etc/microshift/config.yaml"
 #define MAX_CMDLINE     ((size_t)2 * 1024 * 1024) /* the kernel's default limit */
 #define BLANKS          " \t\r\n"
 
@@ -376,7 +377,7 @@ static int read_file(struct value_look *l, struct kubelet_found *k, const char *
 
 	COPY(k->seen.file, path);
 	l->sources.problem[0] = k->unknown[0] = '\0'; /* of another one of the usual files */
-	r = sources_add_file(&l->sources, l->fs, path, "");
+	r = sources_add_file(&l->sources, l->fs, path, "", YAML_KUBELET);
 	if (r == -ENOMEM)
 		return r;
 	k->seen.has_file = r != -ENOENT;
@@ -634,6 +635,24 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 		  sizeof(k->seen.vke_gpu_schedule));
 }
 
+/* MicroShift hands the kubelet what its own file says of the node: pkg/node/kubelet.go. */
+static int find_microshift(const struct value_look *l, struct kubelet_found *k)
+{
+	_cleanup_(sources_done) struct sources own = {};
+	const struct yaml_item *ip, *name;
+	const struct source *source;
+
+	if (!streq(k->seen.manager, "microshift"))
+		return 0;
+	if (sources_add_file(&own, l->fs, MICROSHIFT_CONF, "", YAML_ANY) == -ENOMEM)
+		return -ENOMEM;
+	ip = sources_find(&own, "node", "nodeIP", &source);
+	name = sources_find(&own, "node", "hostnameOverride", &source);
+	COPY(k->seen.node_ip, ip && !ip->is_odd && !ip->is_null ? ip->text : "");
+	COPY(k->seen.host_name, name && !name->is_odd && !name->is_null ? name->text : "");
+	return 0;
+}
+
 /* Fills in the coming values, and where a drop-in of ours would win. The version must be known. */
 static void find_values(struct value_look *l, struct kubelet_found *k)
 {
@@ -789,6 +808,9 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 	k.minor = version.minor;
 	COPY(k.seen.version, version.text);
 	find_values(&l, &k);
+	r = find_microshift(&l, &k);
+	if (r < 0)
+		return r;
 	r = start_observe(fs, &l.sources, &l.flags, k.seen.root_dir, k.flavour == KUBELET_RANCHER,
 			  &k.start);
 	if (r >= 0)

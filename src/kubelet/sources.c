@@ -48,6 +48,9 @@ static const struct {
 	{ "evictionHard", "memory.available" },
 	{ "mergeDefaultEvictionSettings", "" },
 	{ "kubeletCgroups", "" },
+	/* of MicroShift's own file */
+	{ "node", "nodeIP" },
+	{ "node", "hostnameOverride" },
 };
 
 bool sources_are_read(const char *key, const char *sub)
@@ -313,13 +316,14 @@ int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
 	return r;
 }
 
-int sources_add_file(struct sources *l, const struct fs *fs, const char *path, const char *name)
+int sources_add_file(struct sources *l, const struct fs *fs, const char *path, const char *name,
+		     enum yaml_kind kind)
 {
 	_cleanup_(yaml_items_done) struct yaml_items items = {};
 	struct source *s;
 	int r;
 
-	r = source_read(fs, path, YAML_KUBELET, l->problem, &items);
+	r = source_read(fs, path, kind, l->problem, &items);
 	if (r >= 0)
 		r = record_understood(fs, fs_bare(path), &items);
 	if (r < 0)
@@ -343,7 +347,7 @@ static int add_drop_in(struct sources *l, const struct fs *fs, const char *path,
 		problem_note(l->problem, "%s: too many drop-ins", path);
 		return 0;
 	}
-	r = sources_add_file(l, fs, path, name);
+	r = sources_add_file(l, fs, path, name, YAML_KUBELET);
 	if (r == -ENOMEM)
 		return r;
 	if (r == -ENOENT)

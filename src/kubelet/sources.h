@@ -29,11 +29,13 @@ struct sources {
 void sources_done(struct sources *l);
 
 /*
- * Reads a file, absolute @path; @name as in struct source. A recorder gets the keys that are read
- * (sources_write_kept()); if the file is refused, it gets a text that is refused for the same
- * reason, which is noted as a problem. Return: 0, -ENOENT, -ENOMEM, or an error of yaml.h.
+ * Reads a file, absolute @path; @name as in struct source; @kind as yaml_read() takes it. A
+ * recorder gets the keys that are read (sources_write_kept()); if the file is refused, it gets a
+ * text that is refused for the same reason, which is noted as a problem. Return: 0, -ENOENT,
+ * -ENOMEM, or an error of yaml.h.
  */
-int sources_add_file(struct sources *l, const struct fs *fs, const char *path, const char *name);
+int sources_add_file(struct sources *l, const struct fs *fs, const char *path, const char *name,
+		     enum yaml_kind kind);
 
 /* The drop-ins below an absolute @folder, which is no link. Return: 0 or -ENOMEM. */
 int sources_add_folder(struct sources *l, const struct fs *fs, const char *folder);
