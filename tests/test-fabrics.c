@@ -438,6 +438,53 @@ static bool is_listed(const struct fabric *f, size_t i)
 	return false;
 }
 
+/* A second function of the first port: its RDMA device has no PCI function, its netdev leads to
+ * one.
+ */
+static size_t add_subfunction(struct fabric *f)
+{
+	const size_t sf = f->node.n_ibdevs++, n = f->node.n_addresses;
+	struct netdev *nd = &f->netdevs[f->node.n_netdevs++];
+
+	*nd = (struct netdev){ .ifindex = 1000, .name = "sf0", .has_carrier = true };
+	COPY(nd->scalable_of, f->pcis[0].address);
+	f->ibdevs[sf] = f->ibdevs[0];
+	COPY(f->ibdevs[sf].name, "mlx4_sf");
+	f->ibdevs[sf].pci[0] = '\0';
+	f->ports[sf] = f->ports[0];
+	f->ibdevs[sf].ports = &f->ports[sf];
+	f->ports[sf].gids = f->gids[sf];
+	memcpy(f->gids[sf], f->gids[0], sizeof(f->gids[0]));
+	for (size_t i = 0; i < f->ports[sf].n_gids; i++)
+		COPY(f->gids[sf][i].netdev, nd->name);
+	for (size_t i = 0; i < n; i++)
+		if (f->addresses[i].ifindex == f->netdevs[0].ifindex) {
+			f->addresses[f->node.n_addresses] = f->addresses[i];
+			f->addresses[f->node.n_addresses++].ifindex = nd->ifindex;
+		}
+	return sf;
+}
+
+static void a_subfunction_counts_where_its_pf_does_not(void **state _unused_)
+{
+	static struct fabric f;
+	size_t sf;
+
+	while (make(&f) || !is_listed(&f, 0) || f.functions[0].is_infiniband ||
+	       f.node.n_addresses + 4 > ELEMENTSOF(f.addresses))
+		;
+	sf = add_subfunction(&f);
+	assert_true(is_listed(&f, 0));
+	assert_false(is_listed(&f, sf));
+	f.ibdevs[0].uverbs[0] = '\0';
+	assert_true(is_listed(&f, sf));
+	/* The node needs the NIC that both are on. */
+	f.config.n_devices = 0;
+	f.plan.n_needs = 1;
+	COPY(f.needs[0].pci, f.pcis[0].address);
+	assert_false(is_listed(&f, sf));
+}
+
 /* netvsc of Hyper-V has a device and no kind, a bond has a kind and no device. */
 static void a_port_of_a_synthetic_nic_is_left_out_and_one_of_a_bond_is_not(void **state _unused_)
 {
@@ -478,6 +525,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nccl_uses_the_right_ports_of_any_fabric),
+		cmocka_unit_test(a_subfunction_counts_where_its_pf_does_not),
 		cmocka_unit_test(a_port_of_a_synthetic_nic_is_left_out_and_one_of_a_bond_is_not),
 		cmocka_unit_test(ports_in_pods_need_no_section),
 	};

@@ -170,7 +170,7 @@ static int add_port(const struct config *c, const struct node *n, const struct p
 	for (size_t i = 0; i < port->n_gids && !*np->pci && !nd; i++)
 		nd = node_netdev_named(n, port->gids[i].netdev);
 	if (nd)
-		np->pci = nd->pci;
+		np->pci = *nd->pci ? nd->pci : nd->scalable_of;
 	pci = node_pci(n, np->pci);
 	if (pci)
 		np->physfn = pci->physfn;
@@ -200,6 +200,8 @@ static int compare_ports(const void *a, const void *b)
 		return *x->pci ? -1 : 1; /* those without a function last */
 	r = strlen(x->pci) != strlen(y->pci) ? (strlen(x->pci) < strlen(y->pci) ? -1 : 1)
 					     : strcmp(x->pci, y->pci);
+	if (r == 0) /* what is only on a function comes behind it */
+		r = !*x->ibdev->pci - !*y->ibdev->pci;
 	if (r == 0)
 		r = strverscmp(x->ibdev->name, y->ibdev->name); /* mlx5_2 before mlx5_10 */
 	if (r == 0)
@@ -232,22 +234,28 @@ static void keep_those_here(struct nccl *c)
 			leave_out(np, "its addresses are in another network namespace");
 }
 
-/* The other function on the same physical port that goes before this one, or NULL. */
-static const struct nccl_port *find_twin(const struct nccl *c, const struct nccl_port *vf)
+/* The PF of a VF or of a subfunction, or what it is itself. */
+static const char *pf_of(const struct nccl_port *np)
 {
-	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
-		if (np != vf && np->port->number == vf->port->number &&
-		    (streq(np->pci, vf->physfn) || (streq(np->physfn, vf->physfn) && np < vf)))
+	return *np->physfn ? np->physfn : np->pci;
+}
+
+/* The first function on the same physical port, of those before this one, or NULL. A PF goes before
+ * its VFs by address. */
+static const struct nccl_port *find_twin(const struct nccl *c, const struct nccl_port *of)
+{
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np)) && np < of;)
+		if (np->port->number == of->port->number && *pf_of(of) &&
+		    streq(pf_of(np), pf_of(of)))
 			return np;
 	return NULL;
 }
 
-/* VFs go from the last one on, so that the first VF of a port is compared with its PF alone. */
 static void keep_one_function(struct nccl *c)
 {
 	for (size_t i = c->n_ports; i-- > 0;) {
 		struct nccl_port *np = &c->ports[i];
-		const struct nccl_port *twin = *np->why || !*np->physfn ? NULL : find_twin(c, np);
+		const struct nccl_port *twin = *np->why ? NULL : find_twin(c, np);
 
 		if (twin)
 			leave_out(np, "%s is a function of the same port", twin->ibdev->name);
