@@ -645,10 +645,19 @@ static void tell_no_nic(const struct config *c)
 	}
 }
 
+/* Is a setting of [Kubelet] among those that are set? */
+static bool sets_kubelet(const struct command *cmd)
+{
+	for (size_t i = 0; i < cmd->n_arguments; i++)
+		if (is_prefix(cmd->arguments[i], "Kubelet.") && strchr(cmd->arguments[i], '='))
+			return true;
+	return false;
+}
+
 /*
  * Prints the plan of a restart, or with @is_same only looks what of it is impossible. An error is
  * logged, and is no failure: the files are written; but what cannot be printed is one.
- * @ret_impossible: as output_impossible(). Return: an exit code.
+ * @ret_impossible: as output_impossible(), or output_check_kubelet(). Return: an exit code.
  */
 static int tell_plan(const struct command *cmd, struct os *d, const struct config *c, bool is_same,
 		     char **ret_impossible)
@@ -670,7 +679,9 @@ static int tell_plan(const struct command *cmd, struct os *d, const struct confi
 		tell_no_nic(c);
 	if (!text)
 		return cmd->is_json ? session_print("null\n") : EXIT_SUCCESS;
-	if (output_impossible(&in.plan, ret_impossible) < 0)
+	if (output_impossible(&in.plan, ret_impossible) < 0 ||
+	    (!*ret_impossible && sets_kubelet(cmd) &&
+	     output_check_kubelet(c, &in.plan, ret_impossible) < 0))
 		return EXIT_FAILURE;
 	if (is_same && !cmd->is_json)
 		return EXIT_SUCCESS;
