@@ -125,13 +125,23 @@ static const char *const *selectors_of(enum plugin_type type)
 	return type == PLUGIN_SRIOV ? sriov : shared;
 }
 
+/* IsEmptySelector() in pkg/utils/utils.go of the shared plugin: lists without words are none. */
+static bool has_words(json_t *selectors)
+{
+	const char *name;
+	json_t *list;
+
+	json_object_foreach(selectors, name, list) if (json_array_size(list) > 0) return true;
+	return false;
+}
+
 static bool is_selected(const struct linter *l, const struct function *f, const json_t *pool)
 {
 	const char *const *keys = selectors_of(l->config->plugin.type);
-	const json_t *selectors = json_object_get(pool, "selectors");
+	json_t *selectors = json_object_get(pool, "selectors");
 
 	/* "devices" of the shared plugin is what ifNames was before. */
-	if (!selectors)
+	if (l->config->plugin.type != PLUGIN_SRIOV && !has_words(selectors))
 		return is_listed(l, f, "ifNames", json_object_get(pool, "devices"));
 
 	for (; *keys; keys++)
@@ -362,7 +372,7 @@ static bool is_again(const struct linter *l, const json_t *pools, size_t at)
 static int check_pool(struct linter *l, const json_t *pools, size_t at)
 {
 	const json_t *pool = json_array_get(pools, at);
-	const json_t *selectors = json_object_get(pool, "selectors");
+	json_t *selectors = json_object_get(pool, "selectors");
 	const size_t n_devices = json_array_size(json_object_get(pool, "devices"));
 	const bool is_shared = l->config->plugin.type == PLUGIN_RDMA_SHARED;
 	const char *name = document_get_text(pool, "resourceName");
@@ -371,7 +381,7 @@ static int check_pool(struct linter *l, const json_t *pools, size_t at)
 		return refuse(l, REASON_PLUGIN_NAME, *name ? name : "a resource without a name");
 	if (is_shared && document_get_number(pool, "rdmaHcaMax") < 0)
 		return refuse(l, REASON_PLUGIN_FILE, "rdmaHcaMax is below 0");
-	if (is_shared && (n_devices > 0) == json_is_object(selectors))
+	if (is_shared && (n_devices > 0) == has_words(selectors))
 		return refuse(l, REASON_PLUGIN_FILE, "neither or both of devices and selectors");
 	if (!is_shared && !json_is_object(selectors))
 		return refuse(l, REASON_PLUGIN_FILE, "a resource without selectors");
