@@ -130,10 +130,15 @@ static int add_netdev(const struct fs *fs, const char *name, struct node *n)
 	return observe_netdev_pci(fs, nd);
 }
 
+/* The netdevs of its function, and those that its GIDs name: a bond or a VLAN is on no function. */
 static int add_netdevs(const struct fs *fs, const struct ibdev *ib, struct node *n)
 {
-	int r = 0;
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r = fs_list(fs, FS_PATH(IBDEV_FOLDER "/%s/device/net", ib->name), &names);
 
+	r = r == -ENOMEM ? r : 0;
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		r = add_netdev(fs, names.names[i], n);
 	for (size_t p = 0; p < ib->n_ports && r >= 0; p++)
 		for (size_t g = 0; g < ib->ports[p].n_gids && r >= 0; g++)
 			r = add_netdev(fs, ib->ports[p].gids[g].netdev, n);
