@@ -12,6 +12,8 @@
 # The machine that Packer boots is not the node and may have no NIC, so nothing is asked of it: "set" checks the settings, the node's first
 # boot does the rest. Its records are removed, and each clone gets a machine-id of its own.
 set -eu
+export DEBIAN_FRONTEND=noninteractive
+apt-get update
 apt-get install -y "$DEB"
 systemctl stop rdma-provision.service
 rdma-provision set --preset="$PRESET" "Device rdma.Expect=$EXPECT"
