@@ -366,6 +366,7 @@ static void time_spans_are_those_of_systemd(void **state _unused_)
 		{ "0.0000019", 0, 1 },
 		{ "1.5min", 0, 90000000 },
 		{ "250 msec", 0, 250000 },
+		{ "1w 1day", 0, 691200000000 },
 		{ "", -EINVAL, 0 },
 		{ "s", -EINVAL, 0 },
 		{ "1.", -EINVAL, 0 },

@@ -47,36 +47,28 @@ int parse_boolean(const char *value, bool *ret)
 	return -EINVAL;
 }
 
+/* Months and years, which systemd.time(7) has as well, are longer than any setting takes. */
 static uint64_t unit_usec(const char *unit, size_t n)
 {
 	static const struct {
-		const char *name;
+		const char *names; /* between blanks; "" is one */
 		uint64_t usec;
 	} units[] = {
-		{ "", USEC_PER_SEC },
-		{ "us", 1 },
-		{ "usec", 1 },
-		{ "ms", USEC_PER_MSEC },
-		{ "msec", USEC_PER_MSEC },
-		{ "s", USEC_PER_SEC },
-		{ "sec", USEC_PER_SEC },
-		{ "second", USEC_PER_SEC },
-		{ "seconds", USEC_PER_SEC },
-		{ "m", 60 * USEC_PER_SEC },
-		{ "min", 60 * USEC_PER_SEC },
-		{ "minute", 60 * USEC_PER_SEC },
-		{ "minutes", 60 * USEC_PER_SEC },
-		{ "h", 3600 * USEC_PER_SEC },
-		{ "hr", 3600 * USEC_PER_SEC },
-		{ "hour", 3600 * USEC_PER_SEC },
-		{ "hours", 3600 * USEC_PER_SEC },
-		{ "d", 86400 * USEC_PER_SEC },
-		{ "day", 86400 * USEC_PER_SEC },
-		{ "days", 86400 * USEC_PER_SEC },
+		{ " us usec ", 1 },
+		{ " ms msec ", USEC_PER_MSEC },
+		{ "  s sec second seconds ", USEC_PER_SEC },
+		{ " m min minute minutes ", 60 * USEC_PER_SEC },
+		{ " h hr hour hours ", 3600 * USEC_PER_SEC },
+		{ " d day days ", 86400 * USEC_PER_SEC },
+		{ " w week weeks ", 7 * 86400 * USEC_PER_SEC },
 	};
+	char name[16];
 
+	if (n + sizeof("  ") > sizeof(name))
+		return 0;
+	snprintf(name, sizeof(name), " %.*s ", (int)n, unit);
 	for (size_t i = 0; i < ELEMENTSOF(units); i++)
-		if (strlen(units[i].name) == n && memcmp(units[i].name, unit, n) == 0)
+		if (strstr(units[i].names, name))
 			return units[i].usec;
 
 	return 0;
