@@ -328,6 +328,9 @@ static void every_value_is_accepted_in_its_range_only(void **state _unused_)
 		{ "Device", "Match", "Driver:x", NULL },
 		{ "Device", "Match", "mlx5_0", NULL },
 		{ "Device", "Match", "driver:a,driver:b:c", NULL },
+		{ "Device", "Match", "driver:mlx5_core, netdev:eth1", NULL },
+		{ "Device", "Match", "netdev:eth1,eth2", NULL },
+		{ "Device", "Match", "driver:\"mlx5_core\"", NULL },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -424,7 +427,7 @@ static void bad_input_is_refused_with_file_line_key_and_value(void **state _unus
 		  "with "
 		  "# or ; (/f:4)" },
 		{ T("[Route]\nManage=\"no\"\n"),
-		  "Manage=\"no\" is not valid: use yes or no (/f:2)" },
+		  "Manage=\"no\" is not valid: quotes have no meaning here: use yes or no (/f:2)" },
 		{ T("[Route]\nMetric=1\n\nMetric=2\n"), "Metric=2: set in line 2 already: use each "
 							"key once in a section of a file (/f:4)" },
 		{ T(NIC "MTU=0\n[Route]\n[Device a]\nMTU=\n"),
@@ -649,6 +652,12 @@ static void unknown_names_are_skipped_and_the_nearest_is_suggested(void **state 
 		  "[Routes]: unknown section, did you mean [Route]? (/f:1)" },
 		{ "[Device.rdma]\n",
 		  "[Device.rdma]: unknown section, did you mean [Device rdma]? (/f:1)" },
+		{ "[device rdma]\n",
+		  "[device rdma]: unknown section, did you mean [Device rdma]? (/f:1)" },
+		{ "[Devices rdma]\n",
+		  "[Devices rdma]: unknown section, did you mean [Device rdma]? (/f:1)" },
+		{ "[Service rdma]\n",
+		  "[Service rdma]: unknown section, did you mean [Service]? (/f:1)" },
 		{ "[Device nic]\n[NIC]\n",
 		  "[NIC]: unknown section, did you mean [Device nic]? (/f:2)" },
 		{ "[Driver]\npreferDriver=ofed\n", "preferDriver= in [Driver]: unknown key, did "

@@ -74,26 +74,23 @@ static bool is_first_of_section(size_t i)
 	return i == 0 || !streq(settings[i].section, settings[i - 1].section);
 }
 
-/* "[Device.rdma]", or "[rdma]" where there is a [Device rdma]. */
+/* The section that "[rdma]" means, where there is a [Device rdma]; NULL: it has another name. */
 static const char *meant_device(const struct merge *m, const char *section)
 {
-	const char *name = after(section, "Device.");
-
-	for (size_t i = 1; i < m->n_layers && !name; i++)
+	for (size_t i = 1; i < m->n_layers; i++)
 		if (strcasecmp(m->layers[i].name, section) == 0)
-			name = m->layers[i].name;
-	return name;
+			return m->layers[i].name;
+	return NULL;
 }
 
 static int unknown_section(struct merge *m, const char *section, unsigned line)
 {
+	const size_t n_word = strcspn(section, " .");
 	const char *device = meant_device(m, section);
-	struct nearest nearest = { .word = section };
-	char accepted[256] = "", buf[QUOTED_LEN], name[QUOTED_LEN];
+	char accepted[256] = "", buf[QUOTED_LEN], name[QUOTED_LEN], word[QUOTED_LEN];
+	struct nearest nearest = { .word = word };
 
-	if (device)
-		return unknown(m, line, "[%s]: unknown section, did you mean [Device %s]?",
-			       config_quoted(section, buf), config_quoted(device, name));
+	snprintf(word, sizeof(word), "%.*s", (int)n_word, section);
 	for (size_t i = 0; i < N_SETTINGS; i++) {
 		size_t n = strlen(accepted);
 
@@ -104,6 +101,11 @@ static int unknown_section(struct merge *m, const char *section, unsigned line)
 			 settings[i].section,
 			 setting_is_device(&settings[i]) ? ", [Device NAME]" : "");
 	}
+	if (!device && section[n_word] && nearest.best && streq(nearest.best, "Device"))
+		device = section + n_word + 1;
+	if (device)
+		return unknown(m, line, "[%s]: unknown section, did you mean [Device %s]?",
+			       config_quoted(section, buf), config_quoted(device, name));
 	if (nearest.best)
 		return unknown(m, line, "[%s]: unknown section, did you mean [%s]?",
 			       config_quoted(section, buf), nearest.best);
@@ -219,25 +221,32 @@ static int open_section(struct merge *m, const char *section, unsigned line)
 	return m->section ? 0 : unknown_section(m, section, line);
 }
 
-/* The kind that "drvier:mlx5_core" means, "driver:"; NULL: it is one, or none is near. */
-static const char *match_meant(const char *value)
+/* Puts a hint on quotes, or the kind that "drvier:mlx5_core" means; empty: there is none. */
+static void put_hint(const struct setting *s, const char *value, char *ret, size_t size)
 {
 	static const char *const kinds[] = { "pci:", "id:", "driver:", "netdev:", "ibdev:" };
 	char kind[16];
 	struct nearest nearest = { .word = kind };
 
+	ret[0] = '\0';
+	if (value[0] == '"' || value[0] == '\'') {
+		snprintf(ret, size, "quotes have no meaning here: ");
+		return;
+	}
+	if (!setting_is_list(s))
+		return;
 	snprintf(kind, sizeof(kind), "%.*s:", (int)strcspn(value, ": \t="), value);
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
 		nearest_offer(&nearest, kinds[i]);
-	return nearest.distance > 0 ? nearest.best : NULL;
+	if (nearest.distance > 0 && nearest.best)
+		snprintf(ret, size, "did you mean %s? ", nearest.best);
 }
 
 static int set(struct merge *m, const struct setting *s, const char *value, unsigned line)
 {
 	struct said *said = &m->layers[m->layer].said[s - settings];
 	const bool is_again = said->file == m->file;
-	const char *meant = streq(s->name, "Match") ? match_meant(value) : NULL;
-	char buf[QUOTED_LEN];
+	char buf[QUOTED_LEN], hint[64];
 	int r;
 
 	if (is_again && !setting_is_list(s))
@@ -246,11 +255,11 @@ static int set(struct merge *m, const struct setting *s, const char *value, unsi
 			"%s=%s: set in line %u already: use each key once in a section of a file",
 			s->name, config_quoted(value, buf), said->line);
 
+	put_hint(s, value, hint, sizeof(hint));
 	r = *value ? setting_check(s, value) : 0;
 	if (r == -EINVAL)
-		return malformed(m, line, "%s=%s is not valid: %s%s%suse %s", s->name,
-				 config_quoted(value, buf), meant ? "did you mean " : "",
-				 meant ? meant : "", meant ? "? " : "", s->accepted);
+		return malformed(m, line, "%s=%s is not valid: %suse %s", s->name,
+				 config_quoted(value, buf), hint, s->accepted);
 	if (r < 0)
 		return r;
 

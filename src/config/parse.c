@@ -220,9 +220,11 @@ static bool is_id_glob(char *s)
 	return is_id;
 }
 
+/* Names of the kernel may have commas and quotes, but in a glob these are mistakes: "?" matches
+ * one. */
 static bool is_name_glob(char *s)
 {
-	return strlen(s) < 64 && !strpbrk(s, "/\\:");
+	return strlen(s) < 64 && !strpbrk(s, "/\\:,\"'");
 }
 
 /* "[" without an end is an ordinary character to fnmatch(3): surely not what was meant. */
