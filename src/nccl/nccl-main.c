@@ -83,13 +83,12 @@ int main(int argc, char **argv)
 			is_wrong = true; /* getopt_long() has said what */
 		}
 	}
-	if (is_wrong)
-		return nccl_env_exit_code(-EINVAL, req.is_export);
-	if (optind < argc || req.is_export + is_conf + (req.exec != NULL) > 1 ||
+	if (is_wrong || optind < argc || req.is_export + is_conf + (req.exec != NULL) > 1 ||
 	    (req.exec && !req.exec[0])) {
-		log_error("%s; \"rdma-nccl-env --help\"",
-			  optind < argc ? "rdma-nccl-env takes no argument"
-					: "use one of --export, --conf and --exec COMMAND");
+		log_error("%s\"rdma-nccl-env --help\" lists what is accepted",
+			  is_wrong        ? ""
+			  : optind < argc ? "rdma-nccl-env takes no argument; "
+					  : "use one of --export, --conf and --exec COMMAND; ");
 		return nccl_env_exit_code(-EINVAL, req.is_export);
 	}
 	return nccl_env_exit_code(run(root, &req), req.is_export);
