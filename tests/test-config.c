@@ -664,6 +664,8 @@ static void unknown_names_are_skipped_and_the_nearest_is_suggested(void **state 
 						   "you mean Mode= in [Driver]? (/f:2)" },
 		{ "[Device a]\nMode=shared\n",
 		  "Mode= in [Device a]: unknown key, did you mean VirtualFunctions=? (/f:2)" },
+		{ "[Device a]\nsriov_numvfs=4\n",
+		  "sriov_numvfs= in [Device a]: unknown key, did you mean Count=? (/f:2)" },
 		{ "[RDMA]\nMode=ofed\n",
 		  "Mode= in [RDMA]: unknown key, it belongs in [Driver] (/f:2)" },
 		{ "[Kubelet]\ntopologyManagerPolicy=best-effort\n",

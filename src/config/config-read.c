@@ -128,6 +128,8 @@ static const struct {
 	{ NULL, "resourceName", "Resource= in [DevicePlugin]" },
 	{ NULL, "resourcePrefix", "Resource= in [DevicePlugin]" },
 	{ "Device", "numVfs", "Count=" },
+	{ "Device", "num_vfs", "Count=" },
+	{ "Device", "sriov_numvfs", "Count=" },
 };
 
 const char *config_meant_by(const char *section, const char *word)
