@@ -677,6 +677,14 @@ static void static_of_two(struct scene *s)
 	is_static(s);
 	s->sections[0].match = (char *)"driver:mlx5_core";
 }
+static void static_of_two_sections(struct scene *s)
+{
+	is_static(s);
+	s->sections[1] = s->sections[0];
+	COPY(s->sections[1].name, "other");
+	s->sections[1].match = (char *)"pci:" SECOND;
+	s->config.n_devices = 2;
+}
 static void static_of_two_soon(struct scene *s)
 {
 	static_of_two(s);
@@ -709,6 +717,8 @@ static void addresses_come_from_where_the_configuration_says(_unused_ void **sta
 		{ "static, ranked from the start", static_below_another,
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
 		{ "of two NICs", static_of_two,
+		  "wait " FIRST " address-ambiguous\nwait " SECOND " address-ambiguous" },
+		{ "of two sections", static_of_two_sections,
 		  "wait " FIRST " address-ambiguous\nwait " SECOND " address-ambiguous" },
 		{ "of two NICs, one of which has no netdev yet", static_of_two_soon,
 		  "wait " FIRST " address-ambiguous" },

@@ -623,8 +623,8 @@ static const struct {
 
 	[REASON_ADDRESS_AMBIGUOUS] = {
 		"address-ambiguous",
-		"StaticAddress= is for one NIC, but its section matches several",
-		"Give each NIC a section [Device NAME] of its own, for example with "
+		"StaticAddress= is for one NIC, but several match a section that has it",
+		"Give each NIC a section [Device NAME] and an address of its own, for example with "
 		"Match=pci:0000:41:00.0.",
 		SEVERITY_ERROR,
 	},

@@ -142,17 +142,26 @@ const struct netdev *nic_netdev_next_vlan(const struct plan *p, const struct net
 	return NULL;
 }
 
+/* Has the section of this NIC that address? */
+static bool is_to_have(const struct device *d, const struct ip *address)
+{
+	const struct ip *own = &d->config->address;
+
+	return !d->is_vf && own->family == address->family &&
+	       memcmp(own->bytes, address->bytes, sizeof(own->bytes)) == 0;
+}
+
 /* A bond counts once, and a NIC whose driver has made no netdev yet counts as well. */
-static uint32_t n_nics_of(const struct plan *p, const struct device_config *dc)
+static uint32_t n_nics_with(const struct plan *p, const struct ip *address)
 {
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < p->n_nic_netdevs; i++)
-		n += p->nic_netdevs[i].device->config == dc && !p->nic_netdevs[i].device->is_vf;
+		n += is_to_have(p->nic_netdevs[i].device, address);
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];
 
-		n += d->config == dc && !d->is_vf && !d->netdev && !device_is_infiniband(d) &&
+		n += is_to_have(d, address) && !d->netdev && !device_is_infiniband(d) &&
 		     !plan_carries_node(d);
 	}
 	return n;
@@ -164,7 +173,7 @@ static void want_static(const struct plan *p, struct nic_netdev *k)
 
 	if (dc->address.family == 0 || k->device->is_vf)
 		return;
-	if (n_nics_of(p, dc) > 1) {
+	if (n_nics_with(p, &dc->address) > 1) {
 		k->problem = REASON_ADDRESS_AMBIGUOUS;
 		snprintf(k->detail, sizeof(k->detail), "[Device %s]", dc->name);
 		return;
