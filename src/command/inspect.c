@@ -118,6 +118,21 @@ static void warn_of_names(const struct config *c)
 	}
 }
 
+/* Such a configuration is valid, and a value that is not in force is hard to see. */
+static void warn_of_route(const struct config *c)
+{
+	const bool is_static = c->route.manage && c->route.address == ADDRESS_STATIC;
+
+	if (!c->route.manage && (c->route.address != ADDRESS_EXISTING || c->route.ipv6 == IPV6_RA ||
+				 c->route.rules == POLICY_RULES_YES))
+		log_warning("[Route] has no effect without Manage=yes");
+	for (size_t i = 0; i < c->n_devices && !is_static; i++)
+		if (c->devices[i].address.family != 0)
+			log_warning("[Device %s] StaticAddress= has no effect without Manage=yes "
+				    "and Address=static in [Route]",
+				    c->devices[i].name);
+}
+
 static void warn_of_owners(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_reasons; i++)
@@ -157,6 +172,7 @@ static int check(struct os *d, const struct command *cmd, char **ret, char **ret
 
 	if (r >= 0) {
 		warn_of_names(&c);
+		warn_of_route(&c);
 		r = look(d, &c, &in, &seen);
 		if (r >= 0)
 			r = output_check_plugin(&c, seen, &problem);
