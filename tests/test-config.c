@@ -472,6 +472,9 @@ static void bad_input_is_refused_with_file_line_key_and_value(void **state _unus
 		  "Match=drvier:mlx5_core is not valid: did you mean driver:? use blank-separated "
 		  "globs such as pci:0000:41:00.0, id:15b3:101e, driver:mlx5_core, netdev:ens1* or "
 		  "ibdev:mlx5_* (/f:2)" },
+		{ T("[Service]\nNodeNIC=bond0\n"),
+		  "NodeNIC=bond0 is not valid: use auto, none, or blank-separated globs as in "
+		  "Match=, such as netdev:bond0 (/f:2)" },
 		{ T("[Route]\n=yes\n"),
 		  "=yes: no key in this line: use KEY=VALUE, [SECTION], or a comment "
 		  "that begins with # or ; (/f:2)" },

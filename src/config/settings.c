@@ -666,7 +666,7 @@ const struct setting settings[N_SETTINGS] = {
 	  0, 60, "0.5", "a time from 0 to 60s, for example 0.5 or 500ms",
 	  "Time without device events before a pass starts, because devices appear in bursts" },
 	{ "Service", "NodeNIC", TEXT(service.node_nic), &type_node_nic,
-	  0, 0, "auto", "auto, none, or blank-separated globs as in Match=",
+	  0, 0, "auto", "auto, none, or blank-separated globs as in Match=, such as netdev:bond0",
 	  "The NICs that carry the node, of which nothing is changed, or auto to find them" },
 };
 /* clang-format on */
