@@ -275,6 +275,13 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 		    { "sys/class/iscsi_host/host2/netdev", "eth2\n" } },
 		  .expected = ON_ISCSI "; storage eth2 (iSCSI session 1 names eth2, "
 				       "/sys/class/iscsi_host)" },
+		{ "iSCSI, from an address",
+		  { { MOUNTS, "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n" },
+		    ISCSI,
+		    { "sys/class/iscsi_host/host2/ipaddress", "10.50.0.2\n" },
+		    { "sys/class/iscsi_host/host2/netdev", "<NULL>\n" } },
+		  .expected = ON_ISCSI "; storage eth2 (iSCSI session 1 has its address, "
+				       "/sys/class/iscsi_host)" },
 		{ "iSCSI, below dm",
 		  { { MOUNTS, "1 1 253:0 / / rw - xfs /dev/mapper/a rw\n" },
 		    ISCSI,
@@ -325,6 +332,19 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 		  .expected = "storage 10.0.0.4 (NVMe target, /" NVME "/nvme0); storage eth1 "
 			      "(host_iface names eth1, /" NVME "/nvme0); "
 			      "storage fd00::4 (NVMe target, /" NVME "/nvme1)" },
+		{ "NVMe, from an address that was asked for, or that its socket has",
+		  { { MOUNTS, "1 1 259:0 / / rw - xfs /dev/nvme0n1 rw\n" },
+		    { "sys/dev/block/259:0",
+		      ">../../devices/virtual/nvme-subsystem/nvme-subsys0/nvme0n1" },
+		    { NVME "/nvme0n1/size", "1\n" },
+		    { NVME "/nvme0/transport", "rdma\n" },
+		    { NVME "/nvme0/address", "traddr=10.0.0.4,host_traddr=10.50.0.2\n" },
+		    { NVME "/nvme1/transport", "tcp\n" },
+		    { NVME "/nvme1/address", "traddr=10.0.0.4,src_addr=10.50.0.2\n" } },
+		  .expected =
+			  "storage 10.0.0.4 (NVMe target, /" NVME "/nvme0); storage eth2 "
+			  "(an NVMe controller has its address, /" NVME "/nvme0); "
+			  "storage eth2 (an NVMe controller has its address, /" NVME "/nvme1)" },
 		{ "NVMe by its controller, a partition, and PCI",
 		  { { MOUNTS, "1 1 259:0 / / rw - xfs /dev/nvme0n1 rw\n"
 			      "1 1 259:1 / /var rw - xfs /dev/nvme1n1 rw\n" },

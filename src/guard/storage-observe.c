@@ -7,10 +7,10 @@
  * overlay and the files of loop devices: of a network file system the peers in its options or its
  * source; of a block device, through partitions, dm and md (slaves in sysfs), the address of
  *
- *   iSCSI    each connection of its session, and the netdev that its host is bound to:
- *            drivers/scsi/scsi_transport_iscsi.c
- *   NVMe     traddr= and host_iface= of each controller with transport tcp or rdma:
- *            nvmf_get_address() in drivers/nvme/host/fabrics.c
+ *   iSCSI    each connection of its session, and the address and the netdev that its host is
+ *            bound to: drivers/scsi/scsi_transport_iscsi.c, iscsi_sw_tcp_host_get_param()
+ *   NVMe     traddr=, host_traddr=, src_addr= and host_iface= of each controller with transport
+ *            tcp or rdma: nvmf_get_address() in drivers/nvme/host/fabrics.c, nvme_tcp_get_address()
  *   nbd      the first address in the command line of its client, if that still runs
  *   RBD      the address of this host that its client has
  *   others   the function that the disk is below: SRP, FCoE, and offloads of iSCSI
@@ -71,6 +71,29 @@ static int add_device(struct storage *s, const char *name, const char *what, con
 
 	snprintf(words, sizeof(words), "%.60s names %.20s, %.70s", what, name, where);
 	return places_add_device(s->p, TO_STORAGE, places_netdev(s->p, name), words);
+}
+
+static int add_owner(struct storage *s, int family, const uint8_t *bytes, const char *words)
+{
+	const struct node *n = s->p->n;
+
+	for (size_t i = 0; i < n->n_addresses; i++)
+		if (n->addresses[i].family == family &&
+		    memcmp(n->addresses[i].local, bytes, ip_bits(family) / 8) == 0)
+			return places_add_device(s->p, TO_STORAGE,
+						 node_netdev(n, n->addresses[i].ifindex), words);
+	return 0;
+}
+
+/* The netdev that has the address from which storage is reached, "10.0.0.5". */
+static int add_local(struct storage *s, const char *text, const char *who, const char *where)
+{
+	char words[sizeof(((struct destination *)0)->words)];
+	uint8_t bytes[16];
+	int family;
+
+	snprintf(words, sizeof(words), "%.60s has its address, %.70s", who, where);
+	return ip_parse(text, &family, bytes) ? add_owner(s, family, bytes, words) : 0;
 }
 
 /* --- mounts --- */
@@ -264,6 +287,9 @@ static int visit_iscsi(struct storage *s, const char *path)
 	snprintf(prefix, sizeof(prefix), "connection%lu:", session);
 	snprintf(what, sizeof(what), "iSCSI session %lu", session);
 	r = add_connections(s, prefix, what);
+	if (r >= 0 && fs_read(s->p->fs, FS_PATH("sys/class/iscsi_host/host%lu/ipaddress", host),
+			      text, sizeof(text)) >= 0)
+		r = add_local(s, text, what, "/sys/class/iscsi_host");
 	if (r < 0 || fs_read(s->p->fs, FS_PATH("sys/class/iscsi_host/host%lu/netdev", host), text,
 			     sizeof(text)) < 0)
 		return r;
@@ -272,19 +298,29 @@ static int visit_iscsi(struct storage *s, const char *path)
 
 static int visit_controller(struct storage *s, const char *folder)
 {
+	static const struct {
+		const char *key, *what;
+		int (*add)(struct storage *s, const char *value, const char *what,
+			   const char *where);
+	} options[] = {
+		{ "traddr=", "NVMe target", add },
+		{ "host_traddr=", "an NVMe controller", add_local },
+		{ "src_addr=", "an NVMe controller", add_local },
+		{ "host_iface=", "host_iface", add_device },
+	};
 	char transport[16], address[512], text[HOST_NAME_LEN];
-	const char *at = address;
 	int r = 0;
 
 	if (fs_read(s->p->fs, FS_PATH("%s/transport", folder), transport, sizeof(transport)) < 0 ||
 	    (!streq(transport, "tcp") && !streq(transport, "rdma")) ||
 	    fs_read(s->p->fs, FS_PATH("%s/address", folder), address, sizeof(address)) < 0)
 		return 0;
-	if (next_option(&at, "traddr=", text, sizeof(text)))
-		r = add(s, text, "NVMe target", FS_PATH("/%s", folder));
-	at = address;
-	if (r >= 0 && next_option(&at, "host_iface=", text, sizeof(text)))
-		r = add_device(s, text, "host_iface", FS_PATH("/%s", folder));
+	for (size_t i = 0; i < ELEMENTSOF(options) && r >= 0; i++) {
+		const char *at = address;
+
+		if (next_option(&at, options[i].key, text, sizeof(text)))
+			r = options[i].add(s, text, options[i].what, FS_PATH("/%s", folder));
+	}
 	return r;
 }
 
@@ -342,35 +378,18 @@ static int visit_nbd(struct storage *s, const char *path)
 	return r == -ENOMEM ? r : 0;
 }
 
-static int add_owner(struct storage *s, int family, const uint8_t *bytes, const char *words)
-{
-	const struct node *n = s->p->n;
-
-	for (size_t i = 0; i < n->n_addresses; i++)
-		if (n->addresses[i].family == family &&
-		    memcmp(n->addresses[i].local, bytes, ip_bits(family) / 8) == 0)
-			return places_add_device(s->p, TO_STORAGE,
-						 node_netdev(n, n->addresses[i].ifindex), words);
-	return 0;
-}
-
 /* The kernel's client of Ceph has one address, "10.0.0.5:0/2912": rbd_client_addr_show()
  * in drivers/block/rbd.c */
 static int visit_rbd(struct storage *s, const char *path)
 {
 	const char *number = after(strrchr(path, '/'), "/rbd");
 	char text[HOST_NAME_LEN], host[HOST_NAME_LEN];
-	uint8_t bytes[16];
-	int family;
 
 	if (!number || fs_read(s->p->fs, FS_PATH("sys/bus/rbd/devices/%s/client_addr", number),
 			       text, sizeof(text)) < 0)
 		return 0;
 	ip_host(text, host, sizeof(host));
-	return ip_parse(host, &family, bytes)
-		       ? add_owner(s, family, bytes,
-				   "a client of Ceph has its address, /sys/bus/rbd")
-		       : 0;
+	return add_local(s, host, "a client of Ceph", "/sys/bus/rbd");
 }
 
 /* A disk that is reached without IP is below the function: SRP in drivers/infiniband/ulp/srp, iSER
