@@ -618,6 +618,50 @@ static void the_other_end_of_a_tunnel_is_asked_with_its_mark(_unused_ void **sta
 	assert_null(find(&t.node, TO_TUNNEL_END, 1));
 }
 
+static void the_other_end_of_a_tunnel_with_the_kubelets_address_is_asked(_unused_ void **state)
+{
+	static const struct {
+		const char *node_ip, *name, *hosts_name, *host, *flannel;
+		bool is_asked;
+	} rows[] = {
+		{ "10.100.0.7", "n1", "", "", "", true },
+		{ "fd00::7, 10.100.0.7", "n1", "", "", "", true },
+		{ "10.100.0.70", "n1", "", "", "", false },
+		{ "", "10.100.0.7", "", "", "", true },
+		{ "", "n1", "N1", "10.100.0.7", "", true },
+		{ "", "n1", "api.example", "10.100.0.7", "", false },
+		{ "", "n1", "n1", "10.100.0.8", "", false },
+		{ "", "n1", "", "", "wg0", true },
+		{ "", "n1", "", "", "", false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct address on_tunnel = { .ifindex = WG0 };
+		struct host host = {};
+		_cleanup_(nets_done) struct nets t;
+
+		set_nets(&t);
+		add_route(&t, "10.30.0.0", 24, RT_TABLE_MAIN, ETH0);
+		add_end(&t, WG0, "10.30.0.9", 0);
+		ip_parse("10.100.0.7", &on_tunnel.family, on_tunnel.local);
+		t.node.addresses = &on_tunnel;
+		t.node.n_addresses = 1;
+		COPY(t.node.kubelet.node_ip, rows[i].node_ip);
+		COPY(t.node.kubelet.host_name, rows[i].name);
+		COPY(t.node.kubelet.flannel_iface, rows[i].flannel);
+		COPY(host.name, rows[i].hosts_name);
+		t.node.hosts = &host;
+		t.node.n_hosts = ip_parse(rows[i].host, &host.family, host.address);
+		assert_int_equal(observe_destinations_ask(&t.os, &t.node), 0);
+		assert_int_equal(find(&t.node, TO_TUNNEL_END, 0) != NULL, rows[i].is_asked);
+		if (!rows[i].is_asked)
+			continue;
+		assert_int_equal(find(&t.node, TO_TUNNEL_END, 0)->lookup.found, ETH0);
+		assert_string_equal(find(&t.node, TO_TUNNEL_END, 0)->words,
+				    "the other end of wg0, 10.30.0.9, for: the kubelet's address");
+	}
+}
+
 /* Each tunnel's other end is behind the other tunnel. */
 static void a_circle_of_tunnels_ends(_unused_ void **state)
 {
@@ -697,6 +741,7 @@ int main(void)
 		cmocka_unit_test(default_destinations_of_both_families_are_asked),
 		cmocka_unit_test(a_vrf_with_a_default_route_is_asked),
 		cmocka_unit_test(the_other_end_of_a_tunnel_is_asked_with_its_mark),
+		cmocka_unit_test(the_other_end_of_a_tunnel_with_the_kubelets_address_is_asked),
 		cmocka_unit_test(a_circle_of_tunnels_ends),
 		cmocka_unit_test(a_recorded_answer_stays),
 		cmocka_unit_test(the_kernel_is_asked_on_a_running_system),

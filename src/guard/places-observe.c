@@ -415,6 +415,43 @@ static int add_ends(const struct graph *g, struct node *n, size_t i)
 	return 0;
 }
 
+/* By the rules of needs-rules.c. */
+static bool is_kubelets(const struct node *n, const struct address *a)
+{
+	const struct kubelet *k = &n->kubelet;
+	const struct netdev *nd = node_netdev(n, a->ifindex);
+	const char *name = k->host_name[0] ? k->host_name : n->host_name;
+	char list[sizeof(k->node_ip) + HOST_NAME_LEN], *rest = list, *word;
+	uint8_t bytes[16];
+	int family;
+
+	snprintf(list, sizeof(list), "%s,%s", k->node_ip, name);
+	while ((word = strsep(&rest, ", ")))
+		if (ip_parse(word, &family, bytes) && family == a->family &&
+		    memcmp(bytes, a->local, sizeof(bytes)) == 0)
+			return true;
+	return (nd && netdev_is_called(nd, k->flannel_iface)) ||
+	       ANY(h, n->hosts, n->n_hosts,
+		   strcasecmp(h->name, name) == 0 && h->family == a->family &&
+			   memcmp(h->address, a->local, sizeof(bytes)) == 0);
+}
+
+/* A kubelet whose address is on a tunnel is reached by the other ends. */
+static int add_kubelets_ends(const struct graph *g, struct node *n)
+{
+	for (size_t i = 0; i < n->n_tunnel_ends; i++) {
+		const struct tunnel_end *end = &n->tunnel_ends[i];
+		const struct netdev *tunnel = node_netdev(n, end->ifindex);
+
+		if (tunnel && !is_zero(end->remote) &&
+		    ANY(a, n->addresses, n->n_addresses,
+			is_on(g, a->ifindex, tunnel) && is_kubelets(n, a)) &&
+		    add_end(n, end, tunnel, "the kubelet's address") < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int ask(struct os *d, const struct node *n, struct lookup *l)
 {
 	if (l->result != -ENODATA)
@@ -435,6 +472,8 @@ int observe_destinations_ask(struct os *d, struct node *n)
 		r = add_defaults(n, AF_INET6);
 	if (r >= 0 && n->n_tunnel_ends > 0)
 		r = graph_make(n, &g);
+	if (r >= 0)
+		r = add_kubelets_ends(&g, n);
 	for (size_t i = 0; i < n->n_destinations && r >= 0; i++) {
 		r = ask(d, n, &n->destinations[i].lookup);
 		if (r >= 0)

@@ -15,8 +15,8 @@
  *
  * No file tells, and is added when the kernel is asked: for each family, and for each VRF that has
  * a default route of it, an address that only default routes lead to; and the other ends of each
- * tunnel that an answer leads into. A WireGuard packet has the mark of its device, and one of a
- * tunnel with a device is bound to that.
+ * tunnel that an answer leads into, or that the kubelet's address is on. A WireGuard packet has the
+ * mark of its device, and one of a tunnel with a device is bound to that.
  */
 #pragma once
 
