@@ -347,6 +347,57 @@ static void a_kubelets_address_on_a_dummy_tells_no_function(void **state _unused
 	assert_needs(&s, WAY0);
 }
 
+/* As FRR has it with BGP unnumbered: eth0 leads to the other nodes, and has no address. */
+static void an_address_on_lo_is_reached_by_what_leads_away_from_it(void **state _unused_)
+{
+	struct scene s;
+	struct route *t;
+	int family;
+
+	set_scene(&s);
+	s.addresses[0].ifindex = 1;
+	COPY(s.node.kubelet.node_ip, "192.0.2.10");
+	t = add_route(&s, "192.0.2.0", 24, UPLINK);
+	t->protocol = RTPROT_ZEBRA;
+	add_destination(&s, TO_DEFAULT, "198.51.100.1", ON_BOARD);
+	assert_needs(&s, ETH0 " address");
+	t->protocol = RTPROT_KERNEL;
+	assert_needs(&s, "");
+	t->protocol = RTPROT_RA;
+	assert_needs(&s, "");
+	t->protocol = OWN_PROTOCOL;
+	assert_needs(&s, "");
+	t->protocol = RTPROT_ZEBRA;
+	t->type = RTN_BLACKHOLE;
+	assert_needs(&s, "");
+	t->type = RTN_UNICAST;
+	t->family = AF_INET6;
+	assert_needs(&s, "");
+	t->family = AF_INET;
+
+	t->ifindex = RAIL; /* which has an address that packets take */
+	assert_needs(&s, "");
+	s.addresses[1].scope = RT_SCOPE_LINK;
+	assert_needs(&s, ETH1 " address");
+	s.addresses[1].scope = RT_SCOPE_UNIVERSE;
+	parse("192.0.2.10", &family, t->src);
+	assert_needs(&s, ETH1 " address");
+	parse("192.0.2.11", &family, t->src);
+	assert_needs(&s, "");
+
+	t->src[3] = 10;
+	netdev(&s, RAIL)->master = 10; /* lo is not in that VRF */
+	add_netdev(&s, 10, "fabric", "", "vrf")->vrf_table = 10;
+	assert_needs(&s, "");
+	netdev(&s, RAIL)->master = 0;
+	s.node.kubelet.node_ip[0] = '\0';
+	COPY(s.node.kubelet.flannel_iface, "lo");
+	assert_needs(&s, ETH1 " address");
+	s.addresses[0].ifindex = UPLINK; /* it is no more on lo */
+	COPY(s.node.kubelet.flannel_iface, "eth0");
+	assert_needs(&s, ETH0 " address");
+}
+
 /* As OSPF without numbers has it: each link has the address of lo. */
 static void each_netdev_with_the_kubelets_address_counts(void **state _unused_)
 {
@@ -887,6 +938,10 @@ static void where_nothing_is_known_global_addresses_of_the_host_count(void **sta
 	netdev(&s, UPLINK)->master = 10;
 	assert_needs(&s, "0000:41:00.0 bond0 unknown");
 	assert_false(s.has_needs);
+	add_route(&s, "10.9.9.0", 24, RAIL)->protocol = RTPROT_BIRD; /* without an address */
+	assert_needs(&s, "0000:41:00.0 bond0 unknown, " ETH1 " unknown");
+	s.routes[0].protocol = RTPROT_KERNEL;
+	assert_needs(&s, "0000:41:00.0 bond0 unknown");
 }
 
 /* The last change of the network was ten seconds ago. */
@@ -1103,6 +1158,7 @@ int main(void)
 		cmocka_unit_test(node_nic_replaces_all_inference),
 		cmocka_unit_test(kubelets_address_is_found_in_its_own_order),
 		cmocka_unit_test(a_kubelets_address_on_a_dummy_tells_no_function),
+		cmocka_unit_test(an_address_on_lo_is_reached_by_what_leads_away_from_it),
 		cmocka_unit_test(each_netdev_with_the_kubelets_address_counts),
 		cmocka_unit_test(a_packet_tells_by_where_it_leaves),
 		cmocka_unit_test(routers_of_each_rail_count_alike),

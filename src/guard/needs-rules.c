@@ -7,7 +7,9 @@
  *
  * - [Service] NodeNIC= matches it, or by netdev: what stands on it: then nothing else counts.
  * - The kubelet's address, as the kubelet finds it: --node-ip, a node name that is an address, the
- *   node name in /etc/hosts. Source: NodeAddress() in pkg/kubelet/nodestatus/setters.go.
+ *   node name in /etc/hosts. Source: NodeAddress() in pkg/kubelet/nodestatus/setters.go. Of one on
+ *   lo or a dummy, as with a routing daemon, each netdev by which routes lead that have it as
+ *   source, or that have none while the netdev has no address either.
  * - A packet to a destination of node.destinations leaves by it, all next hops of the route that
  *   matched. A default route that a router advertised (RTPROT_RA) counts only where neither an IPv4
  *   default destination nor the kubelet's address has an answer: RDMA networks advertise a router
@@ -17,9 +19,10 @@
  * - It was so before: in this boot, and by address and card in the last one until one of the rows
  *   above has an answer in this one. Until the first READY a better answer takes the place of one
  *   whose route is still there, for DHCP may answer to a rail first.
- * - Nothing is known: each function below a netdev with a global address of the host. So it is
- * where no row has an answer, and beside the others where the default destination or an API server
- *   leads to an end that nobody knows (a dummy, a tap, a tunnel without a known end).
+ * - Nothing is known: each function below a netdev with a global address of the host, or with a
+ *   route that neither the kernel made nor a router advertised. So it is where no row has an
+ *   answer, and beside the others where the default destination or an API server leads to an end
+ *   that nobody knows (a dummy, a tap, a tunnel without a known end).
  *
  * An answer by hardware that is no PCI function is known as well, and protects nothing.
  *
@@ -33,6 +36,7 @@
 
 #include "../model/given.h"
 #include "../model/ip.h"
+#include "../model/route-find.h"
 #include "../model/use-facts.h"
 #include "../step/steps.h"
 
@@ -83,11 +87,15 @@ static void add_words(struct need *k, const char *words)
 			 words);
 }
 
-/* Adds one need; merge_needs() merges those of one function. */
+/* Adds one need, once; merge_needs() merges those of one function. */
 static int add_need(struct search *s, const char *pci, const struct evidence *e, bool is_by_vf)
 {
-	struct need *k = APPEND(s->p->needs, s->p->n_needs);
+	struct need *k;
 
+	if (ANY(a, s->p->needs, s->p->n_needs,
+		streq(a->pci, pci) && streq(a->words, e->words) && a->is_by_vf == is_by_vf))
+		return 0;
+	k = APPEND(s->p->needs, s->p->n_needs);
 	if (!k)
 		return -ENOMEM;
 	*k = (struct need){ .why = e->why, .is_by_vf = is_by_vf, .is_kept = e->is_kept };
@@ -180,31 +188,85 @@ static int add_named(struct search *s, const char *match)
 
 /* --- the kubelet's address --- */
 
+/* Has another program than the kernel made it, and not of what a router advertised? Up to 5.11 the
+ * kernel's ff00::/8 looks like one of a program: addrconf_add_mroute() in net/ipv6/addrconf.c. */
+static bool is_made(const struct route *t)
+{
+	return t->type == RTN_UNICAST && t->protocol != RTPROT_KERNEL && t->protocol != RTPROT_RA &&
+	       t->protocol != OWN_PROTOCOL && (t->family == AF_INET || t->dst[0] != 0xff);
+}
+
+static bool has_source(const struct node *n, const struct route *t)
+{
+	return !is_zero(t->src) ||
+	       ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex == t->ifindex && a->family == t->family && a->scope < RT_SCOPE_LINK);
+}
+
+/* Has a packet by this route an address of @nd as source: it says so, or its netdev has none? */
+static bool is_from(const struct node *n, const struct route *t, const struct netdev *nd)
+{
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex == nd->ifindex && a->family == t->family &&
+			   a->scope < RT_SCOPE_LINK &&
+			   (memcmp(a->local, t->src, sizeof(t->src)) == 0 || !has_source(n, t)));
+}
+
+/* An address on lo or a dummy is reached by the links that a routing daemon has its routes by. */
+static int add_routed(struct search *s, const struct netdev *from, const struct evidence *e,
+		      enum leads *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->n->n_routes && r >= 0; i++) {
+		const struct route *t = &s->n->routes[i];
+		const struct netdev *nd = node_netdev(s->n, t->ifindex);
+		char words[256];
+		const struct evidence way = { e->why, e->of, nd ? nd->name : "", words, true };
+
+		if (!nd || !is_made(t) || !is_from(s->n, t, from) ||
+		    route_vrf_of(s->n, nd) != route_vrf_of(s->n, from))
+			continue;
+		snprintf(words, sizeof(words), "%s, and packets from there leave by %s", e->words,
+			 nd->name);
+		r = add_root(s, nd, &way, ret);
+	}
+	return r;
+}
+
+static int add_kubelets(struct search *s, const struct netdev *nd, const char *words)
+{
+	const struct evidence e = { NEED_ADDRESS, "address", nd->name, words, true };
+	enum leads leads = LEADS_NONE;
+	int r = add_root(s, nd, &e, &leads);
+
+	if (r >= 0 && leads == LEADS_NONE)
+		r = add_routed(s, nd, &e, &leads);
+	s->is_ipv4_known |= leads != LEADS_NONE;
+	return r;
+}
+
 /* With unnumbered links (OSPF, BGP) each netdev has the address of lo, so that all owners count.
  * Return: 1 when a netdev here has the address, 0, or -ENOMEM. */
 static int add_owner(struct search *s, int family, const uint8_t bytes[static 16], const char *how)
 {
 	const size_t size = ip_bits(family) / 8;
-	enum leads leads = LEADS_NONE;
 	int found = 0;
 
 	for (size_t i = 0; i < s->n->n_addresses && !ip_is_loopback(family, bytes); i++) {
 		const struct address *a = &s->n->addresses[i];
 		const struct netdev *nd = node_netdev(s->n, a->ifindex);
 		char address[INET6_ADDRSTRLEN], words[160];
-		const struct evidence e = { NEED_ADDRESS, "address", nd ? nd->name : "", words,
-					    true };
 
 		if (!nd || a->family != family || memcmp(a->local, bytes, size) != 0)
 			continue;
 		ip_format(family, bytes, UINT32_MAX, address, sizeof(address));
 		snprintf(words, sizeof(words), "the kubelet's address %s%s is on %s", address, how,
 			 nd->name);
-		if (add_root(s, nd, &e, &leads) < 0)
+		if (add_kubelets(s, nd, words) < 0)
 			return -ENOMEM;
 		found = 1;
 	}
-	s->is_ipv4_known |= leads != LEADS_NONE;
 	return found;
 }
 
@@ -246,16 +308,13 @@ static int add_flannel(struct search *s)
 {
 	const struct netdev *nd = FIND(k, s->n->netdevs, s->n->n_netdevs,
 				       netdev_is_called(k, s->n->kubelet.flannel_iface));
-	enum leads leads = LEADS_NONE;
 	char words[96];
-	const struct evidence e = { NEED_ADDRESS, "address", nd ? nd->name : "", words, true };
 	int r;
 
 	if (!nd)
 		return 0;
 	snprintf(words, sizeof(words), "flannel-iface names %s", nd->name);
-	r = add_root(s, nd, &e, &leads);
-	s->is_ipv4_known |= leads != LEADS_NONE;
+	r = add_kubelets(s, nd, words);
 	return r < 0 ? r : 1;
 }
 
@@ -562,6 +621,19 @@ static int add_before(struct search *s, const struct boot *b, bool is_present)
 
 /* --- nothing is known --- */
 
+/* @has: "an address" */
+static int add_guess(struct search *s, const struct netdev *nd, enum need_why why, const char *has)
+{
+	enum leads leads = LEADS_NONE;
+	char words[128];
+	const struct evidence e = { why, "", nd->name, words, false };
+
+	snprintf(words, sizeof(words), "%s has %s, and %s", nd->name, has,
+		 why == NEED_WAITING ? "the node may still get its routes"
+				     : "nothing tells which NIC carries the node");
+	return add_root(s, nd, &e, &leads);
+}
+
 static int add_addressed(struct search *s, enum need_why why)
 {
 	enum leads leads = LEADS_NONE;
@@ -570,15 +642,16 @@ static int add_addressed(struct search *s, enum need_why why)
 	for (size_t i = 0; i < s->n->n_addresses && r >= 0; i++) {
 		const struct address *a = &s->n->addresses[i];
 		const struct netdev *nd = node_netdev(s->n, a->ifindex);
-		char words[128];
-		const struct evidence e = { why, "", nd ? nd->name : "", words, false };
 
-		if (!nd || a->scope >= RT_SCOPE_LINK || memory_gave(s->memory, a))
-			continue;
-		snprintf(words, sizeof(words), "%s has an address, and %s", nd->name,
-			 why == NEED_WAITING ? "the node may still get its routes"
-					     : "nothing tells which NIC carries the node");
-		r = add_root(s, nd, &e, &leads);
+		if (nd && a->scope < RT_SCOPE_LINK && !memory_gave(s->memory, a))
+			r = add_guess(s, nd, why, "an address");
+	}
+	for (size_t i = 0; i < s->n->n_routes && r >= 0; i++) {
+		const struct route *t = &s->n->routes[i];
+		const struct netdev *nd = node_netdev(s->n, t->ifindex);
+
+		if (nd && is_made(t))
+			r = add_guess(s, nd, why, "a route");
 	}
 	for (size_t i = 0; i < s->n->n_netdevs && s->n->lacks_net && r >= 0; i++) {
 		const struct netdev *nd = &s->n->netdevs[i];

@@ -382,7 +382,7 @@ struct memory {
 	bool was_held;                   /* by "revert", as of node.is_held */
 	bool was_wait_over;              /* with that configuration, as of plan.is_wait_over */
 	uint64_t net_hash,
-		net_usec; /* of addresses and routes, and when they changed: needs-rules.h */
+		net_usec; /* of addresses and routes, and when they changed: needs-rules.c */
 	struct attempt *attempts; /* owned; of that configuration */
 	size_t n_attempts;
 	struct text_index by_target; /* of attempts */
