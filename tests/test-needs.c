@@ -1121,6 +1121,30 @@ static void a_bond_without_a_port_may_get_any_function_without_an_address(void *
 	}
 }
 
+/* A routing daemon is slow: its links have neither address nor route until it has neighbours. */
+static void
+an_address_that_leads_nowhere_may_get_any_function_without_an_address(void **state _unused_)
+{
+	struct scene s;
+
+	set_scene(&s);
+	s.node.n_addresses = 1;
+	s.addresses[0].ifindex = DUMMY;
+	s.node.now_usec = 100 * SEC;
+	COPY(s.node.kubelet.node_ip, "192.0.2.10");
+	let_it_be_quiet(&s);
+	assert_needs(&s, WAITING);
+	s.is_wait_over = true;
+	assert_needs(&s, "");
+	s.is_wait_over = false;
+	add_route(&s, "192.0.2.0", 24, RAIL)->protocol = RTPROT_BIRD;
+	assert_needs(&s, ETH1 " address");
+	s.node.n_routes = 0;
+	s.node.kubelet.node_ip[0] = '\0';
+	let_it_be_quiet(&s);
+	assert_needs(&s, "");
+}
+
 /* --- words --- */
 
 static void words_tell_all_evidence(void **state _unused_)
@@ -1185,6 +1209,8 @@ int main(void)
 		cmocka_unit_test(each_change_of_addresses_and_routes_begins_the_quiet_again),
 		cmocka_unit_test(evidence_ends_the_wait),
 		cmocka_unit_test(a_bond_without_a_port_may_get_any_function_without_an_address),
+		cmocka_unit_test(
+			an_address_that_leads_nowhere_may_get_any_function_without_an_address),
 		cmocka_unit_test(words_tell_all_evidence),
 	};
 

@@ -31,7 +31,9 @@
  * change of addresses, routes and PFs' netdevs, and never after ReadyTimeoutSec= or the first READY
  * of the boot. A sign is netdev.sign, or, on a function that this service has not changed, a router
  * that was asked for and has not answered, or YOUNG_USEC after that last change: a DHCP client has
- * no socket for a while after its unit has started (dhcpcd, ifup@).
+ * no socket for a while after its unit has started (dhcpcd, ifup@). A netdev without an address
+ * has one as well while a bond, team or bridge has no port, or nothing leads on from the kubelet's
+ * address.
  */
 
 #include "../model/given.h"
@@ -64,7 +66,9 @@ struct search {
 	bool is_ipv4_known;  /* a default destination of IPv4, or the kubelet's address */
 	bool has_default[2]; /* of IPv4 and IPv6: main has a way for the default destination */
 	bool is_end_unknown; /* the default destination or an API server leads to one */
-	bool is_young;       /* addresses, routes and PFs' netdevs changed within YOUNG_USEC */
+	/* The netdev with the kubelet's address, where nothing leads on; or NULL. */
+	const struct netdev *dead_end;
+	bool is_young; /* addresses, routes and PFs' netdevs changed within YOUNG_USEC */
 };
 
 /* Evidence that leads to a function. */
@@ -242,6 +246,8 @@ static int add_kubelets(struct search *s, const struct netdev *nd, const char *w
 
 	if (r >= 0 && leads == LEADS_NONE)
 		r = add_routed(s, nd, &e, &leads);
+	if (leads == LEADS_NONE)
+		s->dead_end = nd;
 	s->is_ipv4_known |= leads != LEADS_NONE;
 	return r;
 }
@@ -721,14 +727,17 @@ static const char *sign_of(const struct search *s, const struct netdev *nd)
 static int add_signs(struct search *s)
 {
 	const struct netdev *empty = node_portless(s->n, true);
-	char text[64];
+	char text[96];
 	int r = 0, found = 0;
 
 	if (empty)
 		snprintf(text, sizeof(text), "%s has no port yet", empty->name);
+	else if (s->dead_end)
+		snprintf(text, sizeof(text), "%s has the kubelet's address, and no route leads on",
+			 s->dead_end->name);
 	for (size_t i = 0; i < s->n->n_netdevs && r >= 0; i++) {
 		const struct netdev *nd = &s->n->netdevs[i];
-		const bool may_join = empty && nd->pci[0] && !nd->master &&
+		const bool may_join = (empty || s->dead_end) && nd->pci[0] && !nd->master &&
 				      !node_has_host_address(s->n, s->memory, nd->ifindex);
 		const char *sign = sign_of(s, nd);
 
