@@ -266,8 +266,8 @@ static const struct {
 	},
 	[REASON_NODE_NIC_UNKNOWN] = {
 		"node-nic-unknown",
-		"No sign shows which NIC carries the node, so none that has an address of the host, "
-		"or that another program is configuring, is changed or moved into a pod",
+		"No sign shows which NIC carries the node, so none that has an address or a route of "
+		"the host, or that another program is configuring, is changed or moved into a pod",
 		"Wait for the node's default route, or give it one: the service takes it when it "
 		"comes. Or set [Service] NodeNIC= to the NIC that carries the node, or to none.",
 	},
