@@ -45,7 +45,7 @@ bool questions_ask(const struct questions *q, enum question question);
 
 enum need_why {
 	NEED_WORD,    /* NodeNIC= matches it */
-	NEED_ADDRESS, /* a netdev above it has the kubelet's address */
+	NEED_ADDRESS, /* a netdev above it has the kubelet's address, or is how that is reached */
 	NEED_WAY,     /* a packet to where the node must reach leaves by it */
 	NEED_BEFORE,  /* one of these held before, in this boot or in the last one */
 	NEED_UNKNOWN, /* nothing tells what carries the node, and the host has an address or route

@@ -268,8 +268,9 @@ static const struct {
 		"node-nic-unknown",
 		"No sign shows which NIC carries the node, so none that has an address or a route of "
 		"the host, or that another program is configuring, is changed or moved into a pod",
-		"Wait for the node's default route, or give it one: the service takes it when it "
-		"comes. Or set [Service] NodeNIC= to the NIC that carries the node, or to none.",
+		"Wait for the node's default route and the kubelet's address, or set them: the "
+		"service takes each when it comes. Or set [Service] NodeNIC= to the NIC that "
+		"carries the node, or to none.",
 	},
 	[REASON_PF_IN_USE] = {
 		"pf-in-use",
