@@ -339,6 +339,10 @@ static void no_sriov(struct scene *s)
 {
 	s->pcis[0].has_sriov = false;
 }
+static void of_mlx4(struct scene *s)
+{
+	COPY(s->pcis[0].driver, "mlx4_core");
+}
 static void none_in_all(struct scene *s)
 {
 	s->pcis[0].total_vfs = 0;
@@ -529,6 +533,8 @@ static void what_stands_against_vfs_is_reported_with_its_class(_unused_ void **s
 		{ "mlx5, down", mlx5_down, REASON_NONE, _CLASS_N, "" },
 		{ "ice", intel, REASON_VF_WITHOUT_RDMA, CLASS_IMPOSSIBLE, "ice" },
 		{ "i40e", intel_700, REASON_VF_WITHOUT_RDMA, CLASS_IMPOSSIBLE, "i40e" },
+		{ "mlx4", of_mlx4, REASON_VF_DRIVER, CLASS_IMPOSSIBLE,
+		  "mlx4_core makes them when it is loaded, by its parameter num_vfs" },
 		{ "ice, out of tree", intel_of_intel, REASON_NONE, _CLASS_N, "" },
 		{ "any vendor", nobody_knows, REASON_NONE, _CLASS_N, "" },
 		{ "a driver container", container, REASON_DRIVER_CONTAINER, CLASS_WAITING, "" },

@@ -191,6 +191,11 @@ enum reason vf_precheck(const struct plan *p, const struct memory *memory, const
 			 pf->total_vfs);
 		return as(REASON_TOO_MANY_VFS, CLASS_IMPOSSIBLE, ret_class);
 	}
+	if (quirk_has(pf, QUIRK_VFS_BY_PARAMETER)) {
+		snprintf(detail, size, "%s makes them when it is loaded, by its parameter num_vfs",
+			 pf->driver);
+		return as(REASON_VF_DRIVER, CLASS_IMPOSSIBLE, ret_class);
+	}
 	if (want > 0 && lacks_rdma_vfs(n, pf)) {
 		copy(detail, size, pf->driver);
 		return as(REASON_VF_WITHOUT_RDMA, CLASS_IMPOSSIBLE, ret_class);

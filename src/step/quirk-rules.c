@@ -19,6 +19,8 @@ static const struct {
 	{ 0x15b3, 0, QUIRK_KEEPS_LINK, "mlx5_core" },
 	/* hns3_pci_sriov_configure() in drivers/net/ethernet/hisilicon/hns3/hns3_enet.c */
 	{ 0x19e5, 0, QUIRK_KEEPS_LINK, "hns3" },
+	/* mlx4_driver in drivers/net/ethernet/mellanox/mlx4/main.c has no sriov_configure() */
+	{ 0x15b3, 0, QUIRK_VFS_BY_PARAMETER, "mlx4_core" },
 };
 
 bool quirk_has(const struct pci *pf, enum quirk q)

@@ -21,6 +21,8 @@ enum quirk {
 	QUIRK_UP_AFTER_VFS,
 	/* A PF keeps its link while VFs are made or removed. */
 	QUIRK_KEEPS_LINK,
+	/* VFs are made when the driver is loaded, by its parameter num_vfs, and never by sysfs. */
+	QUIRK_VFS_BY_PARAMETER,
 	_QUIRK_N
 };
 
