@@ -1764,6 +1764,7 @@ static void what_the_kernel_refuses_has_a_reason_of_its_own(_unused_ void **stat
 		{ ENOMEM, "vf-no-room", "BIOS" },
 		{ EIO, "vf-firmware", "firmware" },
 		{ EREMOTEIO, "vf-firmware", "firmware" },
+		{ EREMOTEIO, "vf-firmware", "rings" },
 		{ EPERM, "vf-assigned", "virtual machine" },
 		{ ETIMEDOUT, "action-timeout", "reboot" },
 		{ EFAULT, "action-failed", "dmesg" },

@@ -304,12 +304,12 @@ static const struct {
 	},
 	[REASON_PF_SICK] = {
 		"pf-sick",
-		"The physical function is not healthy, or a driver failed or took more than 20 s "
-		"on one of its VFs: its other VFs are left alone",
-		"Look in \"dmesg\" for the PCI address and at \"devlink health\". The service "
-		"tries again when something changes; \"systemctl restart rdma-provision.service\" makes "
-		"it try now. If it does not recover: power cycle, then update the firmware or "
-		"replace the card.",
+		"The physical function has errors or lacks a device, or a driver failed or took "
+		"more than 20 s on one of its VFs: its other VFs are left alone",
+		"Look in \"dmesg\" for the PCI address and at \"devlink health\". It is tried "
+		"again when something changes, and by \"systemctl restart "
+		"rdma-provision.service\". Only for errors of firmware or PCI: power cycle, then "
+		"update the firmware or replace the card.",
 	},
 	[REASON_PF_DOWN] = {
 		"pf-down",
@@ -334,7 +334,7 @@ static const struct {
 	},
 	[REASON_VF_DRIVER] = {
 		"vf-driver",
-		"The driver of the physical function does not support virtual functions",
+		"The driver of the physical function takes no number of virtual functions",
 		"Install a driver with SR-IOV for this card (mlx5: a kernel with "
 		"CONFIG_MLX5_ESWITCH, which cloud kernels lack), or use "
 		"VirtualFunctions=exclusive.",
@@ -349,18 +349,21 @@ static const struct {
 	},
 	[REASON_VF_NO_ROOM] = {
 		"vf-no-room",
-		"The kernel has no memory window or no bus numbers for the virtual functions",
-		"Enable SR-IOV, ARI and \"Above 4G decoding\" (MMIO high size) in the BIOS; else "
+		"There is no room for the virtual functions: in the memory windows, the bus numbers, "
+		"or what the card has",
+		"Look in \"dmesg\" for the PCI address. Enable SR-IOV, ARI and \"Above 4G decoding\" (MMIO high size) in the BIOS; else "
 		"boot with pci=realloc where \"dmesg\" says \"not enough MMIO resources\", or "
 		"pci=assign-busses where it says \"bus number out of range\".",
 		SEVERITY_ERROR,
 	},
 	[REASON_VF_FIRMWARE] = {
 		"vf-firmware",
-		"The card's firmware did not enable the virtual functions it offers",
-		"Look in \"dmesg\" for the PCI address, compare NUM_OF_VFS in the firmware "
-		"(mstconfig) with Count=, and power cycle; if that does not help, update the "
-		"firmware.",
+		"The driver or the card's firmware enabled fewer virtual functions than the card "
+		"offers",
+		"Look in \"dmesg\" for the PCI address, which tells what was missing. bnxt: the "
+		"physical function has all rings, see \"ethtool -l NETDEV\", and leaves some with "
+		"\"ethtool -L\". mlx5: compare NUM_OF_VFS in the firmware (mstconfig) with Count=; a "
+		"number that was changed counts after a power cycle.",
 		SEVERITY_ERROR,
 	},
 	[REASON_VF_ASSIGNED] = {
@@ -586,10 +589,10 @@ static const struct {
 	},
 	[REASON_MTU_OF_BOND] = {
 		"mtu-of-bond",
-		"MTU= is not set on a port of a bond, team or bridge, which sets the MTU of its "
-		"ports",
-		"Set the MTU of the bond, team or bridge where that is configured: in the files of "
-		"the network manager.",
+		"MTU= is not set on a port of another network device (bond, team, bridge, the "
+		"synthetic NIC of a virtual machine), which sets the MTU of its ports",
+		"Set the MTU of that network device where it is configured: in the files of the "
+		"network manager.",
 	},
 
 	[REASON_DCBX_FIRMWARE] = {

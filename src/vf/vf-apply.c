@@ -24,13 +24,12 @@ static const struct {
 	const char *text;
 } numvfs_errors[] = {
 	{ ERANGE, "more than sriov_totalvfs" },
-	{ EBUSY, "VFs exist already: the count changes only through zero" },
-	{ ENOENT, "no driver is bound, or it has no SR-IOV" },
+	{ EBUSY, "VFs exist already, or the driver is busy, as with a reset" },
+	{ ENOENT, "no driver is bound, or it has no SR-IOV by sysfs" },
 	{ EINVAL, "the driver does not take this number" },
-	{ ENOMEM, "no room for the VFs: enable SR-IOV and ARI in the firmware setup, or boot with "
-		  "pci=realloc (memory windows) or pci=assign-busses (bus numbers)" },
-	{ EIO, "the card's VF counts disagree with each other: its firmware needs attention" },
-	{ EPERM, "a VF is assigned to a virtual machine" },
+	{ ENOMEM, "no room for the VFs in memory windows, bus numbers or the card" },
+	{ EIO, "the card or its firmware failed, or its VF counts disagree with each other" },
+	{ EPERM, "the driver forbids it, as where a VF is assigned to a virtual machine" },
 };
 
 /*
