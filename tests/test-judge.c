@@ -18,11 +18,11 @@
 struct row {
 	const char *name;
 	enum reason of;
-	const char *driver, *override, *module, *node_type;
+	const char *driver, *override, *module, *node_type, *health;
 	uint32_t class;
 	uint16_t device, vendor; /* vendor 0: that of mlx5 */
 	bool has_netdev, has_ibdev, has_gid, is_away, is_live, is_exclusive, is_copy, is_of_vf;
-	bool is_bonded, is_v1, is_other, has_autoprobe, has_container;
+	bool is_bonded, is_v1, is_other, has_autoprobe, has_container, is_bare_gid, is_nameless;
 	size_t n_netnses;
 	enum module_state part; /* of mlx5_ib; _MODULE_STATE_N: not told */
 	enum reason expected;
@@ -58,7 +58,11 @@ static const struct row rows[] = {
 	{ "mlx5_ib is not loaded", .of = REASON_PF_SICK, MLX5_IB, .part = MODULE_AVAILABLE,
 	  .expected = REASON_NO_IBDEV, .detail = "mlx5_ib is not loaded" },
 	{ "it is missing", NO_IBDEV, MLX5_IB, .part = MODULE_MISSING, .detail = "mlx5_ib is not loaded" },
-	{ "it is loaded", SICK, MLX5_IB, .part = MODULE_LOADED },
+	{ "it is loaded, and the cheaper causes of that come first", .of = REASON_PF_SICK, MLX5_IB,
+	  .part = MODULE_LOADED, .expected = REASON_NO_IBDEV, .detail = "mlx5_ib is loaded",
+	  .advice = "enable_rdma" },
+	{ "the same of a port without a state", SICK, MLX5_IB, .part = MODULE_LOADED, .has_ibdev = true },
+	{ "the same of a card in error", SICK, MLX5_IB, .part = MODULE_LOADED, .health = "fw_fatal" },
 	{ "a tree does not tell of it", SICK, MLX5_IB, .part = _MODULE_STATE_N },
 
 	{ "a netdev, and a namespace in a tree", .of = REASON_PF_SICK, MLX5, .has_ibdev = true,
@@ -84,6 +88,8 @@ static const struct row rows[] = {
 	  .n_netnses = 1, AWAY, .detail = "of its physical function, network namespaces: storage" },
 	{ "a copy without the state of its port", .of = REASON_PORT_DOWN, MLX5, .has_ibdev = true,
 	  .has_netdev = true, .is_copy = true, .expected = REASON_NOT_RECORDED, .detail = "ports" },
+	{ "that of eRDMA, whose interface is not here", .of = REASON_PORT_DOWN, .driver = "erdma",
+	  .vendor = 0x1ded, .device = 0x107f, .has_ibdev = true, AWAY, .detail = "of the ENI" },
 	{ "a port that is down", PORT_DOWN, MLX5, .is_of_vf = true, .has_netdev = true,
 	  .detail = "before" },
 
@@ -112,6 +118,12 @@ static const struct row rows[] = {
 	{ "it is none of this driver", .of = REASON_NO_DRIVER, .driver = "", .module = "ice",
 	  .has_container = true, .expected = REASON_NO_DRIVER, .detail = "before" },
 	{ "no port", NO_IBDEV, .driver = "ice", .class = ETHERNET, .has_netdev = true, .detail = "before" },
+	{ "a part that is loaded, and a card in error", NO_IBDEV, MLX5, .has_netdev = true,
+	  .health = "fw fw_fatal", .detail = "devlink health reporter in error state: fw fw_fatal",
+	  .advice = "devlink health show" },
+	{ "a driver of DPDK", .of = REASON_PF_SICK, .driver = "igb_uio", .class = ETHERNET,
+	  .expected = REASON_NO_IBDEV, .detail = "it is bound to igb_uio",
+	  .advice = "bind it to its own driver" },
 	{ "a driver without RDMA", NO_IBDEV, .driver = "igb", .class = ETHERNET, .has_netdev = true,
 	  .detail = "no RDMA part of the driver igb is known", .advice = "Leave the function out" },
 
@@ -123,6 +135,21 @@ static const struct row rows[] = {
 	  .detail = "mlx5_0 has RoCE v1 alone", .advice = "without Pro" },
 	{ "a copy may be without it", .of = REASON_NO_GID, MLX5, .has_netdev = true, .has_ibdev = true,
 	  .is_copy = true, .expected = REASON_NOT_RECORDED, .detail = "GIDs" },
+	{ "a copy without their types", .of = REASON_NO_GID, MLX5, .has_netdev = true, .has_ibdev = true,
+	  .has_gid = true, .is_bare_gid = true, .is_copy = true, .expected = REASON_NOT_RECORDED,
+	  .detail = "GIDs" },
+	{ "a copy without their netdevs", .of = REASON_NO_GID, MLX5, .has_netdev = true,
+	  .has_ibdev = true, .has_gid = true, .is_nameless = true, .is_copy = true,
+	  .expected = REASON_NOT_RECORDED, .detail = "GIDs" },
+	{ "a copy with all of them", NO_GID, MLX5, .has_netdev = true, .has_ibdev = true,
+	  .has_gid = true, .is_copy = true, .detail = "before" },
+	{ "a copy made in another namespace", .of = REASON_NO_GID, MLX5, .has_ibdev = true,
+	  .has_gid = true, .is_copy = true, .is_bonded = true, .expected = REASON_NOT_RECORDED,
+	  .detail = "network devices" },
+	{ "its PF", .of = REASON_PF_SICK, MLX5, .has_ibdev = true, .is_copy = true, .is_bonded = true,
+	  .expected = REASON_NOT_RECORDED, .detail = "network devices" },
+	{ "a copy without the kind of its port", .of = REASON_NONE, MLX5, .has_netdev = true,
+	  .has_ibdev = true, .is_copy = true, .expected = REASON_NOT_RECORDED, .detail = "ports" },
 	{ "a copy without character devices", .of = REASON_NO_UVERBS, MLX5, .is_copy = true,
 	  .has_ibdev = true, .expected = REASON_NOT_RECORDED, .detail = "character devices" },
 	{ "the same, of management", .of = REASON_NO_UMAD, MLX5, .is_copy = true, .has_ibdev = true,
@@ -140,6 +167,10 @@ static const struct row rows[] = {
 	{ "the GUID of a PF", ZERO_GUID, MLX5, .has_ibdev = true, .advice = "that of the card" },
 	{ "that of a VF of a guest", ZERO_GUID, .driver = "mlx5_core", .device = 0x101e },
 
+	{ "a driver that makes VFs by its parameter", .of = REASON_VF_DRIVER, .driver = "mlx4_core",
+	  .class = ETHERNET, .expected = REASON_VF_DRIVER, .detail = "before", .advice = "num_vfs" },
+	{ "one without VFs", .of = REASON_VF_DRIVER, MLX5, .expected = REASON_VF_DRIVER,
+	  .detail = "before" },
 	{ "a PF of mlx5", NO_SRIOV, MLX5, .advice = "power cycle" },
 	{ "another card", NO_SRIOV, .driver = "hfi1" },
 	{ "a VF of a guest", NO_SRIOV, .driver = "mlx5_core", .device = 0x101e,
@@ -172,10 +203,12 @@ static const struct row rows[] = {
 	  .part = MODULE_BLACKLISTED, .expected = REASON_NO_DRIVER, .detail = "mlx5_ib is not loaded",
 	  .advice = "keeps the module from being loaded" },
 	{ "one that is", .of = REASON_NO_DRIVER, .driver = "", .module = "mlx5_ib",
-	  .part = MODULE_LOADED, .expected = REASON_NO_DRIVER, .detail = "before" },
+	  .part = MODULE_LOADED, .expected = REASON_NO_DRIVER, .detail = "mlx5_ib is loaded" },
+	{ "one that is not installed", .of = REASON_NO_DRIVER, .driver = "",
+	  .expected = REASON_NO_DRIVER, .detail = "no installed module", .advice = "linux-modules-extra" },
 	{ "a VF whose PF gives none", .of = REASON_NO_DRIVER, MLX5, .is_of_vf = true, .has_autoprobe = true,
 	  .expected = REASON_AUTOPROBE_OFF, .detail = "of 0000:41:00.0" },
-	{ "no capture tells that", .of = REASON_NO_DRIVER, .driver = "",
+	{ "no capture tells that", .of = REASON_NO_DRIVER, .driver = "", .module = "ice",
 	  .expected = REASON_NO_DRIVER, .detail = "before" },
 	{ "a copy names no modules", .of = REASON_MODULE_MISSING, .driver = "", .is_copy = true,
 	  .expected = REASON_NOT_RECORDED, .detail = "modules" },
@@ -206,7 +239,7 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 	struct netns netnses[] = { { .name = "storage" }, { .name = "web" } };
 	struct node n = { .pcis = pcis,
 			  .n_pcis = ELEMENTSOF(pcis),
-			  .netdevs = netdevs,
+			  .netdevs = &netdevs[!row->has_netdev],
 			  .n_netdevs = row->has_netdev + row->is_bonded,
 			  .ibdevs = &ib,
 			  .n_ibdevs = row->has_ibdev,
@@ -225,7 +258,9 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 	COPY(pci->driver_override, row->override ? row->override : "");
 	COPY(pci->module, row->module ? row->module : "");
 	COPY(ib.node_type, row->node_type ? row->node_type : "CA");
-	COPY(gid.type, row->is_v1 ? "IB/RoCE v1" : "RoCE v2");
+	COPY(gid.type, row->is_bare_gid ? "" : row->is_v1 ? "IB/RoCE v1" : "RoCE v2");
+	COPY(gid.netdev, row->is_nameless ? "" : "eth1");
+	COPY(pci->health, row->health ? row->health : "");
 	COPY(netdevs[0].pci, pci->address);
 	COPY(ib.pci, pci->address);
 	return judge_cause(&n, &pcis[row->is_of_vf], row->of, detail, size, advice);

@@ -8,6 +8,7 @@
 #include "../model/route-facts.h"
 #include "../model/vf-facts.h"
 #include "../step/identity-rules.h"
+#include "../step/quirk-rules.h"
 #include "../step/steps.h"
 
 #include <linux/if_link.h>
@@ -95,8 +96,8 @@ static const struct {
 	  "\"ip link set PF vf N state auto\", and look for what disables it." },
 	{ LACK_MANAGER, offsetof(struct cause_view, own),
 	  "it has a link, and no subnet manager makes it ACTIVE",
-	  "Start a subnet manager for this fabric (opensm, or that of a switch); \"sminfo\" tells "
-	  "whether one is reached from here." },
+	  "Start a subnet manager for this fabric (opensm, opafm for Omni-Path, or that of a "
+	  "switch); on InfiniBand \"sminfo\" tells whether one is reached from here." },
 	{ LACK_CABLE, offsetof(struct cause_view, pf), "%s of its physical function has no cable",
 	  NULL },
 	{ LACK_CABLE, offsetof(struct cause_view, own), "%s has no cable", NULL },
@@ -427,8 +428,7 @@ enum reason judge_device(const struct config *c, const struct node *n, const str
 		return REASON_MODULE_MISSING;
 	}
 	if (!d->pci->driver[0]) {
-		snprintf(d->detail, sizeof(d->detail), "%s",
-			 d->pci->module[0] || n->is_copy ? d->pci->module : "no module claims it");
+		COPY(d->detail, d->pci->module);
 		return REASON_NO_DRIVER;
 	}
 	if (has_failed(n, d->pci))
@@ -577,7 +577,21 @@ static const char *loaded_part(const struct node *n, const struct pci *pci)
 {
 	const struct module *m = part_of(n, pci);
 
-	return m && module_is_in_kernel(m) ? m->name : NULL;
+	return m && module_is_in_kernel(m) && !pci->health[0] && !pci->unreadable[0] &&
+			       !node_ibdev_of(n, pci->address)
+		       ? m->name
+		       : NULL;
+}
+
+/* The RDMA device is all that such a card has. */
+static const char *loaded_part_of_infiniband(const struct node *n, const struct pci *pci)
+{
+	return pci->class >> 8 == CLASS_INFINIBAND ? loaded_part(n, pci) : NULL;
+}
+
+static const char *reporter(const struct node *n _unused_, const struct pci *pci)
+{
+	return pci->health[0] ? pci->health : NULL;
 }
 
 static const char *container(const struct node *n, const struct pci *pci)
@@ -607,9 +621,12 @@ static const char *namespace_of_pf(const struct node *n, const struct pci *pci)
 	return pf ? namespace_of(n, pf) : NULL;
 }
 
+/* uio_pci_generic and igb_uio are those of DPDK. */
 static const char *foreign_driver(const struct node *n _unused_, const struct pci *pci)
 {
-	return in_use_is_vfio(pci) || pci->has_other_driver ? pci->driver : NULL;
+	return in_use_is_vfio(pci) || strstr(pci->driver, "uio") || pci->has_other_driver
+		       ? pci->driver
+		       : NULL;
 }
 
 /* ice_lag_link() in drivers/net/ethernet/intel/ice/ice_lag.c removes the RDMA device. */
@@ -632,6 +649,11 @@ static const char *driver_of_mlx5(const struct node *n _unused_, const struct pc
 	return streq(pci->driver, "mlx5_core") ? "" : NULL;
 }
 
+static const char *driver_of_parameter(const struct node *n _unused_, const struct pci *pci)
+{
+	return quirk_has(pci, QUIRK_VFS_BY_PARAMETER) ? "" : NULL;
+}
+
 static const char *vf_of_guest(const struct node *n _unused_, const struct pci *pci)
 {
 	return pci_is_vf(pci) ? "" : NULL;
@@ -642,6 +664,26 @@ static const char *driver_unloaded(const struct node *n, const struct pci *pci)
 	const struct module *m = node_module(n, pci->module);
 
 	return m && !module_is_in_kernel(m) ? m->name : NULL;
+}
+
+static const char *driver_loaded(const struct node *n, const struct pci *pci)
+{
+	const struct module *m = node_module(n, pci->module);
+
+	return m && module_is_in_kernel(m) ? m->name : NULL;
+}
+
+static const char *no_module(const struct node *n _unused_, const struct pci *pci)
+{
+	return pci->module[0] ? NULL : "";
+}
+
+/* The driver of eRDMA has the netdev of another function, by its MAC. */
+static const char *interface_of_erdma(const struct node *n, const struct pci *pci)
+{
+	const struct ibdev *ib = node_ibdev_of(n, pci->address);
+
+	return pci_is_erdma(pci) && ib && !ib->netdev[0] ? "" : NULL;
 }
 
 static const char *driver_override(const struct node *n _unused_, const struct pci *pci)
@@ -696,13 +738,25 @@ static const char *empty_table_of_mlx5(const struct node *n, const struct pci *p
 	return driver_of_mlx5(n, pci) ? empty_table(n, pci) : NULL;
 }
 
-/* A copy with none of a kind, of any function, was made without them. */
+/* Is there a GID of which the copy has all that is judged? */
+static bool has_whole_gid(const struct ibdev *ib)
+{
+	for (size_t p = 0; p < ib->n_ports; p++)
+		if (ANY(g, ib->ports[p].gids, ib->ports[p].n_gids, g->type[0] && g->netdev[0]))
+			return true;
+	return false;
+}
+
+/* A copy with no RDMA device, of any function, was made without them. One that was made in another
+ * network namespace, as that of a pod, has other netdevs than the function's. */
 static const char *missing(const struct node *n, const struct pci *pci, enum reason of)
 {
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
-	const char *kind = n->n_ibdevs == 0    ? "RDMA devices"
-			   : n->n_netdevs == 0 ? "network devices"
-					       : NULL;
+	const bool lacks_netdev = n->n_netdevs == 0 || (pci->class >> 8 == CLASS_ETHERNET &&
+							!node_netdev_of(n, pci->address));
+	const char *kind = n->n_ibdevs == 0 ? "RDMA devices"
+			   : lacks_netdev   ? "network devices"
+					    : NULL;
 
 	if (of == REASON_NO_ADDRESS)
 		return n->lacks_net ? "addresses" : NULL;
@@ -720,11 +774,14 @@ static const char *missing(const struct node *n, const struct pci *pci, enum rea
 	case REASON_NO_DRIVER:
 		return node_lacks(n);
 	case REASON_NO_UVERBS:
-		return ANY(d, n->ibdevs, n->n_ibdevs, d->uverbs[0]) ? NULL : "character devices";
 	case REASON_NO_UMAD:
-		return ANY(d, n->ibdevs, n->n_ibdevs, d->umad[0]) ? NULL : "character devices";
+		return "character devices";
+	case REASON_NONE:
+		return ib && !ANY(t, ib->ports, ib->n_ports, t->link_layer[0])
+			       ? "the kind of its ports"
+			       : NULL;
 	case REASON_NO_GID:
-		return kind ?: ib && !ANY(t, ib->ports, ib->n_ports, t->n_gids > 0) ? "GIDs" : NULL;
+		return kind ?: ib && !has_whole_gid(ib) ? "GIDs" : NULL;
 	case REASON_PF_SICK:
 	case REASON_NO_IBDEV:
 		return pci->driver[0] && !in_use_is_vfio(pci) ? kind : NULL;
@@ -751,6 +808,12 @@ static const char *device_without_mad(const struct node *n, const struct pci *pc
 		"tries "                                                                           \
 		"again when something changes."
 
+#define WITHOUT_RDMA                                                                               \
+	"%s is loaded, and has made none",                                                         \
+		"Look in \"dmesg\" for the PCI address, and at \"devlink dev param show "          \
+		"pci/ADDRESS\": with enable_rdma or enable_roce false there is none, nor on a "    \
+		"card without RDMA."
+
 /* Evidence for each reason, the cheapest first. */
 static const struct {
 	enum reason of, reason;
@@ -761,10 +824,13 @@ static const struct {
 	{ REASON_PF_SICK, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
 	{ REASON_PF_SICK, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_PF_SICK, REASON_PF_SICK, NO_NETDEV },
+	{ REASON_PF_SICK, REASON_NO_IBDEV, loaded_part_of_infiniband, WITHOUT_RDMA },
 	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
 	{ REASON_PORT_DOWN, REASON_PORT_DOWN, NO_NETDEV },
 	{ REASON_PORT_DOWN, REASON_IN_NETNS, namespace_of_pf,
 	  "of its physical function, network namespaces: %s", NULL },
+	{ REASON_PORT_DOWN, REASON_IN_NETNS, interface_of_erdma,
+	  "the network interface of the ENI, which the port follows", NULL },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, FOREIGN_DRIVER },
 	{ REASON_NO_IBDEV, REASON_DRIVER_CONTAINER, container, NULL, NULL },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
@@ -777,9 +843,12 @@ static const struct {
 	  "no RDMA part of the driver %s is known",
 	  "Leave the function out of Match=, unless a software RDMA device (rdma_rxe, siw) is made "
 	  "on its network device." },
-	{ REASON_NO_IBDEV, REASON_NO_IBDEV, loaded_part, "%s is loaded, and has made none",
-	  "Look in \"dmesg\" for the PCI address, and at \"devlink dev param show pci/ADDRESS\": "
-	  "with enable_rdma or enable_roce false there is none, nor on a card without RDMA." },
+	{ REASON_NO_IBDEV, REASON_NO_IBDEV, reporter, "devlink health reporter in error state: %s",
+	  "Look in \"dmesg\" for the PCI address, and at \"devlink health show pci/ADDRESS\". "
+	  "Where "
+	  "that is of an error of long ago: with the devlink parameter enable_rdma or enable_roce "
+	  "false there is no RDMA device either." },
+	{ REASON_NO_IBDEV, REASON_NO_IBDEV, loaded_part, WITHOUT_RDMA },
 	{ REASON_NO_DRIVER, REASON_DRIVER_CONTAINER, container, NULL, NULL },
 	{ REASON_NO_DRIVER, REASON_NO_DRIVER, driver_override, "its driver_override is %s",
 	  "No other driver is bound while it is set. Clear it where it was set (\"driverctl "
@@ -788,6 +857,12 @@ static const struct {
 	{ REASON_NO_DRIVER, REASON_NO_DRIVER, driver_unloaded, "%s is not loaded",
 	  "\"rdma-provision plan\" says what keeps the module from being loaded." },
 	{ REASON_NO_DRIVER, REASON_AUTOPROBE_OFF, pf_without_autoprobe, "of %s", NULL },
+	{ REASON_NO_DRIVER, REASON_NO_DRIVER, driver_loaded, "%s is loaded, and does not drive it",
+	  NULL },
+	{ REASON_NO_DRIVER, REASON_NO_DRIVER, no_module, "no installed module claims it",
+	  "Install the package that has its driver for this kernel (see uname -r): "
+	  "linux-modules-extra (Ubuntu), kernel-modules-extra (RHEL, Alibaba Cloud Linux, Fedora) "
+	  "or the vendor's driver. Where the driver is built in, see its error in \"dmesg\"." },
 	{ REASON_NO_UMAD, REASON_NO_UMAD, device_without_mad, NULL,
 	  "Devices of iWARP and EFA have none, and this plugin cannot hand them out: use "
 	  "[DevicePlugin] Type=hca or dranet. eRDMA has one in compat mode, where ib_umad is "
@@ -807,12 +882,18 @@ static const struct {
 	{ REASON_ZERO_GUID, REASON_ZERO_GUID, NULL, NULL,
 	  "The GUID of a physical function is that of the card: compare it with what the vendor's "
 	  "tool shows (mlx5: \"mstflint -d ADDRESS query\"), and set it there." },
+	{ REASON_VF_DRIVER, REASON_VF_DRIVER, driver_of_parameter, NULL,
+	  "Set the options num_vfs= and probe_vf= of mlx4_core in /etc/modprobe.d, which count "
+	  "when "
+	  "it is loaded next, and Count= to the same; or use VirtualFunctions=exclusive." },
 	{ REASON_NO_SRIOV, REASON_NO_SRIOV, vf_of_guest, NULL,
 	  "It is a virtual function itself, of a card of the host: use "
 	  "VirtualFunctions=exclusive." },
 	{ REASON_NO_SRIOV, REASON_NO_SRIOV, driver_of_mlx5, NULL,
-	  "Enable SR-IOV in the card's firmware (mstconfig SRIOV_EN=1 and NUM_OF_VFS) and in the "
-	  "BIOS, then power cycle; if neither is possible, use VirtualFunctions=exclusive." },
+	  "In a virtual machine use VirtualFunctions=exclusive: its host has the virtual "
+	  "functions. "
+	  "Else enable SR-IOV in the card's firmware (mstconfig SRIOV_EN=1 and NUM_OF_VFS) and in "
+	  "the BIOS, then power cycle." },
 };
 
 enum reason judge_cause(const struct node *n, const struct pci *pci, enum reason of, char *detail,
