@@ -126,7 +126,7 @@ static int observe_ports(const struct fs *fs, bool is_short, struct ibdev *ib)
 
 	r = fs_list(fs, FS_PATH(IBDEV_FOLDER "/%s/ports", ib->name), &names);
 	if (r < 0)
-		return r == -ENOENT ? 0 : r;
+		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 
 	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
 		struct port *port = APPEND(ib->ports, ib->n_ports);
@@ -142,6 +142,8 @@ int observe_ibdev_function(const struct fs *fs, struct ibdev *ib)
 	int r;
 
 	r = fs_read_link(fs, FS_PATH(IBDEV_FOLDER "/%s/device", ib->name), target, sizeof(target));
+	if (r < 0 && !fs->is_live) /* a copy without that link */
+		r = fs_read_link(fs, FS_PATH(IBDEV_FOLDER "/%s", ib->name), target, sizeof(target));
 	if (r >= 0)
 		parse_pci_of_path(target, ib->pci, sizeof(ib->pci));
 	return r == -ENOENT || r == -EINVAL ? 0 : MIN(r, 0);

@@ -43,19 +43,23 @@ static int is_listed(const struct fs *fs, const char *name)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* Is the module in /sys/module? A folder without initstate is of a built-in module. */
+/* Is the module in /sys/module? A folder without initstate is of a built-in module; in a copy,
+ * where /proc/modules tells so. */
 static int is_loaded(const struct fs *fs, const struct node *n, const char *name,
 		     enum module_state *ret)
 {
 	const char *path = FS_PATH("sys/module/%s", name);
 	char text[16];
+	int r;
 
 	*ret = MODULE_LOADED;
 	if (fs_read(fs, FS_PATH("sys/module/%s/initstate", name), text, sizeof(text)) >= 0)
 		return streq(text, "live");
-	if (n->is_copy && fs_exists(fs, path) <= 0)
-		return is_listed(fs, name);
-	*ret = MODULE_BUILTIN;
+	r = n->is_copy ? is_listed(fs, name) : 0;
+	if (r != 0)
+		return r;
+	if (!n->is_copy || fs_exists(fs, MODULES_PATH) > 0)
+		*ret = MODULE_BUILTIN;
 	return fs_exists(fs, path) > 0;
 }
 

@@ -323,6 +323,9 @@ int fs_open(const struct fs *fs, const char *path, int flags)
 		return -EINVAL;
 
 	fd = open_path(fs, path, flags | O_CLOEXEC);
+	/* Where a copy cannot have links some tools make a file with the target as its text. */
+	if (fd == -ENOTDIR && !fs->is_live && !(flags & O_DIRECTORY) && is_prefix(path, "sys/"))
+		return -ENOENT;
 	if (fd < 0 && !(flags & O_CREAT))
 		fs_note_unread(fs, path, fd);
 	return fd;
@@ -412,7 +415,7 @@ int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
 
 	fs_record(fs, RECORD_FILE, path, buf, (size_t)n);
 	buf[MIN((size_t)n, size - 1)] = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
+	buf[strcspn(buf, fs->is_live ? "\n" : "\r\n")] = '\0'; /* a copy may have been on Windows */
 	return 0;
 }
 
@@ -489,7 +492,7 @@ int fs_read_uevent(const struct fs *fs, const char *folder, const char *key, cha
 	const char *path = FS_PATH("%s/uevent", folder), *value = NULL, *line;
 	int r = fs->is_live ? -ENOENT : fs_read_all(fs, path, MAX_UEVENT_BYTES, false, &text, NULL);
 
-	for (char *rest = text; r >= 0 && !value && (line = strsep(&rest, "\n"));)
+	for (char *rest = text; r >= 0 && !value && (line = strsep(&rest, "\r\n"));)
 		value = after(line, key);
 	return value && copy(buf, size, value) ? 0 : -ENOENT;
 }

@@ -79,14 +79,14 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 	char state[16], master[IFNAME_LEN];
 	int r;
 
-	if (!COPY(nd.name, name))
-		return 0; /* no netdev has such a name */
+	if (!COPY(nd.name, name) || streq(name, "bonding_masters"))
+		return 0; /* no netdev has such a name, or it is the file of the module bonding */
 
 	r = fs_read_u32(fs, FS_PATH("sys/class/net/%s/ifindex", name), &nd.ifindex);
 	if (r == -ENOENT)
 		nd.ifindex = stand_in_ifindex(name);
 	else if (r < 0)
-		return r == -ENOTDIR ? 0 : r; /* bonding_masters is a file */
+		return r;
 
 	fs_read_u32(fs, FS_PATH("sys/class/net/%s/mtu", name), &nd.mtu);
 	fs_read(fs, FS_PATH("sys/class/net/%s/address", name), nd.mac, sizeof(nd.mac));
