@@ -195,6 +195,11 @@ static int check_device(struct verify *v, const struct device *d)
 {
 	int r;
 
+	if (d->has_vf_mode && d->wanted_vfs != UINT32_MAX && d->pci->num_vfs < d->wanted_vfs) {
+		v->is_unknown |= v->node->is_copy;
+		return add(v, CHECK_DEVICE, d->pci->address, v->node->is_copy ? SKIPPED : FAIL,
+			   "%" PRIu32 " of %" PRIu32 " VFs", d->pci->num_vfs, d->wanted_vfs);
+	}
 	if (!d->is_handed_out && d->reason == REASON_NONE)
 		return 0; /* a PF whose VFs are handed out */
 	if (d->aside != REASON_NONE || !d->is_handed_out)
