@@ -2996,6 +2996,10 @@ static void what_is_missing_is_an_item_of_the_plan(_unused_ void **state)
 	assert_plan(&s, "no card",
 		    "wait  waiting no-devices\nwrite-plugin " PLUGIN_FILE " waiting not-ready");
 
+	set_scene(&s, 2);
+	plugin_with_no_card_expected(&s);
+	assert_plan(&s, "no card, and none is needed", "");
+
 	plan_done(&p);
 	set_scene(&s, 2);
 	unmatched_section(&s);

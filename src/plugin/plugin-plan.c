@@ -81,6 +81,9 @@ static int plan_file(const struct config *c, const struct node *n, const struct 
 		return write_later(p, CLASS_REFUSED, path, p->lint.refusal, p->lint.detail);
 	if (n->is_plugin_foreign && !has_text(n, p))
 		return write_later(p, CLASS_REFUSED, path, REASON_OUTPUT_FOREIGN, "");
+	/* No section matches a NIC, and Expect=0 needs none: no file is to come. */
+	if (p->state == NODE_READY && p->n_devices == 0 && !n->plugin_file)
+		return 0;
 	if (is_changing || p->state == NODE_STARTING || !p->plugin)
 		return write_later(p, CLASS_WAITING, path, REASON_NOT_READY, "");
 	if (tell_findings(p) < 0)
