@@ -174,7 +174,10 @@ static int check_nodes(struct verify *v, const struct device *d)
 	set_traffic(v, d);
 	return add(v, CHECK_NODES, pci, *ib->uverbs && v->node->has_rdma_cm ? PASS : FAIL,
 		   "%s%s%s%s", *ib->uverbs ? ib->uverbs : "no uverbs", *ib->umad ? " " : "",
-		   ib->umad, v->node->has_rdma_cm ? " rdma_cm" : ", no rdma_cm");
+		   ib->umad,
+		   v->node->is_copy       ? ""
+		   : v->node->has_rdma_cm ? " rdma_cm"
+					  : ", no rdma_cm");
 }
 
 static int check_gid(struct verify *v, const struct device *d, const struct port *p)

@@ -538,7 +538,9 @@ static void put_ports(struct sheet *s, const json_t *ib)
 	for (size_t i = 0; i < json_array_size(ports); i++) {
 		const json_t *port = json_array_get(ports, i);
 
-		sheet_fill(s, port, "port {port}: {state}, {link_layer}[, {rate}]");
+		sheet_fill(s, port,
+			   "port {port}: [{state}|state not known], [{link_layer}|kind not known]"
+			   "[, {rate}]");
 		if (i == 0)
 			sheet_fill(s, ib, "[  active MTU {+active_mtu}]");
 		put_gid_index(s, port);
@@ -577,9 +579,13 @@ static const struct sheet_row driver_rows[] = {
 static const struct sheet_row ibdev_rows[] = {
 	{ "RDMA device", "", "[{!ibdev}[{?copy}not in this tree|none]]" },
 	{ NULL, "ibdev",
-	  "{name}, [{node_type}|type not told], node GUID {node_guid}, libibverbs: {verbs}\n"
-	  "character nodes: [{uverbs}|no uverbs], [{umad}|no umad], [{?rdma_cm}rdma_cm|no "
-	  "rdma_cm]" },
+	  "{name}, [{node_type}|type not told], node GUID [{node_guid}|not told], libibverbs: "
+	  "{verbs}" },
+	{ NULL, "",
+	  "[{!ibdev}|{?copy}character nodes: [{ibdev.uverbs}|uverbs not known], [{ibdev.umad}|umad "
+	  "not known]"
+	  "|character nodes: [{ibdev.uverbs}|no uverbs], [{ibdev.umad}|no umad], "
+	  "[{?ibdev.rdma_cm}rdma_cm|no rdma_cm]]" },
 };
 
 static const struct sheet_row other_rows[] = {
