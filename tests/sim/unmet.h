@@ -24,7 +24,7 @@ static const struct {
 	{ "test-plan.c",
 	  { "no-gid", "route-not-ranked", "vke-mode", "vke-mgpu", "plugin-twice",
 	    "node-nic-unknown", "port-addressed", "no-address" } },
-	{ "test-judge.c", { "in-netns", "not-recorded" } },
+	{ "test-judge.c", { "not-recorded" } },
 	{ "test-kubelet-start.c", { "kubelet-would-exit" } },
 	{ "check-verify", { "label-unknown" } },
 	{ "test-model.c", { "config-invalid", "config-unknown", "plugin-restart-needed" } },
