@@ -143,21 +143,13 @@ static void print_count(FILE *f, const struct plan *p, int64_t n_later)
 
 static int print_blocks(struct sheet *s, const struct plan *p)
 {
-	json_auto_t *actions = json_array(), *hints = json_array(), *of_actions = NULL,
-		    *of_hints = NULL;
+	json_auto_t *actions = document_list(a, p->actions, p->n_actions, true, make_block(a)),
+		    *hints = document_list(h, p->reasons, p->n_reasons, true,
+					   output_reason(h->reason, h->target, h->detail, NULL)),
+		    *of_actions = output_group(actions), *of_hints = output_group(hints);
 	int64_t n_later;
 
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (json_array_append_new(actions, make_block(&p->actions[i])) < 0)
-			return -ENOMEM;
-	for (size_t i = 0; i < p->n_reasons; i++)
-		if (json_array_append_new(hints,
-					  output_reason(p->reasons[i].reason, p->reasons[i].target,
-							p->reasons[i].detail, NULL)) < 0)
-			return -ENOMEM;
-	of_actions = output_group(actions);
-	of_hints = output_group(hints);
-	if (!of_actions || !of_hints)
+	if (!actions || !hints || !of_actions || !of_hints)
 		return -ENOMEM;
 	output_group_print(s, of_actions, "[{target}|node]{change}[{?code}: {class} ({code})]");
 	n_later = print_later(s->out.f, p);
