@@ -239,13 +239,11 @@ static const struct field link_rows[] = {
 };
 static const struct fields link_fields = FIELDS(link_rows, struct device);
 
-/* Absent without [Health]. */
-static int add_link(json_t *device, const struct device *d)
-{
-	if (!d->is_watched)
-		return 0;
-	return json_object_set_new(device, "link", fields_pack(&link_fields, d)) < 0 ? -ENOMEM : 0;
-}
+static const struct field nic_rows[] = {
+	VIA(FIELD_NUMBER, struct device, pci, "total_vfs", total_vfs),
+	PART("link", link_fields, .has = offsetof(struct device, is_watched)), /* by [Health] */
+};
+static const struct fields nic_fields = FIELDS(nic_rows, struct device);
 
 static json_t *make_devices(const void *item)
 {
@@ -263,8 +261,8 @@ static json_t *make_devices(const void *item)
 			continue;
 
 		vfs = json_array();
-		if (document_add_number(device, "total_vfs", d->pci->total_vfs) < 0 ||
-		    add_link(device, d) < 0 || json_object_set_new(device, "vfs", vfs) < 0)
+		if (fields_update(device, &nic_fields, d) < 0 ||
+		    json_object_set_new(device, "vfs", vfs) < 0)
 			return NULL;
 	}
 
@@ -696,16 +694,9 @@ int output_degrade(const char *json, const char *boot_id, const char *hash, enum
 int output_state_line(const char *json, char **ret)
 {
 	json_auto_t *document = NULL;
-	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = document_parse(json, strlen(json), 0, &document, NULL);
 
-	r = document_parse(json, strlen(json), 0, &document, NULL);
-	if (r < 0)
-		return r;
-	text = json_dumps(document, JSON_COMPACT);
-	if (!text)
-		return -ENOMEM;
-	return asprintf(ret, "%s\n", text) < 0 ? -ENOMEM : 0;
+	return r < 0 ? r : document_dump(document, JSON_COMPACT, ret);
 }
 
 /* Is the reason in the list, word for word? */
