@@ -74,43 +74,31 @@ static const char *reset(const struct tree *t, enum colour c)
 	return t->screen->has_colour && c != COLOUR_NONE ? "\033[0m" : "";
 }
 
-/* "0000:...:ffff:0a00:0002" is "10.0.0.2" for people. */
-static bool parse_gid(const json_t *gid, struct in6_addr *ret)
-{
-	return inet_pton(AF_INET6, document_get_text(gid, "gid"), ret) == 1;
-}
-
+/* "0000:...:ffff:0a00:0002" is "10.0.0.2" for people. A global address tells more than one of the
+ * link, and one of IPv4 more than both. */
 static void format_gid(const json_t *gids, char *buf, size_t size)
 {
-	const json_t *best = NULL;
-	bool is_link_local = false;
-	struct in6_addr address;
-	char text[INET6_ADDRSTRLEN];
-
-	for (size_t i = 0; i < json_array_size(gids); i++) {
-		const json_t *gid = json_array_get(gids, i);
-
-		if (!strstr(document_get_text(gid, "type"), "v2") || !parse_gid(gid, &address))
-			continue;
-		/* A global address tells more than one of the link. */
-		if (!best || (is_link_local && !IN6_IS_ADDR_LINKLOCAL(&address))) {
-			best = gid;
-			is_link_local = IN6_IS_ADDR_LINKLOCAL(&address);
-		}
-		if (IN6_IS_ADDR_V4MAPPED(&address)) {
-			best = gid;
-			break;
-		}
-	}
+	int best = 0;
 
 	*buf = '\0';
-	if (!best || !parse_gid(best, &address))
-		return;
-	if (IN6_IS_ADDR_V4MAPPED(&address))
-		inet_ntop(AF_INET, address.s6_addr + 12, text, sizeof(text));
-	else
-		inet_ntop(AF_INET6, &address, text, sizeof(text));
-	snprintf(buf, size, "gid %lld %s", (long long)document_get_number(best, "index"), text);
+	for (size_t i = 0; i < json_array_size(gids); i++) {
+		const json_t *gid = json_array_get(gids, i);
+		char text[INET6_ADDRSTRLEN];
+		struct in6_addr a;
+		int rank;
+
+		if (!strstr(document_get_text(gid, "type"), "v2") ||
+		    inet_pton(AF_INET6, document_get_text(gid, "gid"), &a) != 1)
+			continue;
+		rank = IN6_IS_ADDR_V4MAPPED(&a) ? 3 : IN6_IS_ADDR_LINKLOCAL(&a) ? 1 : 2;
+		if (rank <= best)
+			continue;
+		best = rank;
+		inet_ntop(rank == 3 ? AF_INET : AF_INET6, a.s6_addr + (rank == 3 ? 12 : 0), text,
+			  sizeof(text));
+		snprintf(buf, size, "gid %lld %s", (long long)document_get_number(gid, "index"),
+			 text);
+	}
 }
 
 static void fill_port(struct row *row, const json_t *device)
@@ -470,16 +458,6 @@ static int draw_list(struct tree *t, const json_t *reasons)
 	return 0;
 }
 
-static int draw_health(struct tree *t)
-{
-	const json_t *health = json_object_get(t->state, "health");
-
-	if (json_array_size(health) == 0)
-		return 0;
-	fputs("\nHealth: it works, and could do better\n", t->f);
-	return draw_list(t, health);
-}
-
 /* As "nvidia-smi topo -m" has it, between a GPU or NIC and another one. */
 static const char *nearness(const json_t *a, const json_t *b)
 {
@@ -529,6 +507,7 @@ static int draw_topology(const struct tree *t)
 
 static int draw(struct tree *t)
 {
+	const json_t *health = json_object_get(t->state, "health");
 	int r;
 
 	r = add_rows(t);
@@ -545,7 +524,10 @@ static int draw(struct tree *t)
 	t->sheet.label = "";
 	t->sheet.width = 0;
 	r = draw_list(t, json_object_get(t->state, "reasons"));
-	return r < 0 || t->view == TREE_PROBLEMS ? r : draw_health(t);
+	if (r < 0 || t->view == TREE_PROBLEMS || json_array_size(health) == 0)
+		return r;
+	fputs("\nHealth: it works, and could do better\n", t->f);
+	return draw_list(t, health);
 }
 
 int output_tree(const char *state_json, enum tree_view view, const struct screen *screen,
