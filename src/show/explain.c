@@ -88,10 +88,7 @@ static void gather(struct facts *f)
 {
 	const struct pci *pci = f->pci;
 
-	for (size_t i = 0; i < f->plan->n_devices; i++)
-		if (f->plan->devices[i].pci == pci)
-			f->device = &f->plan->devices[i];
-
+	f->device = plan_device(f->plan, pci);
 	f->ibdev = node_ibdev_of(f->node, pci->address);
 	f->netdev = f->device ? f->device->netdev : node_netdev_of(f->node, pci->address);
 	COPY(f->module_name, pci->driver[0] ? pci->driver : pci->module);
@@ -310,30 +307,24 @@ static json_t *make_hints(const struct facts *f, const struct diagnostic *hints,
 			     output_reason(h->reason, h->target, h->detail, NULL));
 }
 
+static json_t *make_action(const struct action *a)
+{
+	char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
+	const char *from = action_from(a, buf_from), *to = action_to(a, buf_to);
+
+	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:s, s:s, s:o, s:o}", "target",
+			 document_text(a->target), "verb", verb_name(a->verb), "subject",
+			 document_text(streq(a->subject, to) ? "" : a->subject), "from",
+			 document_text(from), "to", document_text(to), "class",
+			 class_name(a->class), "code", reason_code(a->reason), "detail",
+			 document_text(a->detail), "advice",
+			 document_text(a->class == CLASS_CHANGE ? "" : action_advice(a)));
+}
+
 static json_t *make_actions(const struct facts *f)
 {
-	json_auto_t *list = json_array();
-
-	for (size_t i = 0; i < f->plan->n_actions; i++) {
-		const struct action *a = &f->plan->actions[i];
-		const bool is_change = a->class == CLASS_CHANGE;
-		char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
-		const char *from = action_from(a, buf_from), *to = action_to(a, buf_to);
-		json_t *object;
-
-		if (!is_about(f, a->target))
-			continue;
-		object = json_pack("{s:o, s:s, s:o, s:o, s:o, s:s, s:s, s:o, s:o}", "target",
-				   document_text(a->target), "verb", verb_name(a->verb), "subject",
-				   document_text(streq(a->subject, to) ? "" : a->subject), "from",
-				   document_text(from), "to", document_text(to), "class",
-				   class_name(a->class), "code", reason_code(a->reason), "detail",
-				   document_text(a->detail), "advice",
-				   document_text(is_change ? "" : action_advice(a)));
-		if (json_array_append_new(list, object) < 0)
-			return NULL;
-	}
-	return TAKE(list);
+	return document_list(a, f->plan->actions, f->plan->n_actions, is_about(f, a->target),
+			     make_action(a));
 }
 
 /*
@@ -342,11 +333,9 @@ static json_t *make_actions(const struct facts *f)
  */
 static json_t *make_notes(const struct facts *f)
 {
-	const bool is_erdma = (f->pci->vendor == 0x1ded && f->pci->device == 0x107f) ||
-			      streq(f->pci->driver, ERDMA_MODULE);
 	char text[256];
 
-	if (!is_erdma || !f->netdev)
+	if (!pci_is_erdma(f->pci) || !f->netdev)
 		return json_array();
 	snprintf(text, sizeof(text),
 		 "NCCL with the LL128 protocol needs MTU=8500 where the ENI has jumbo frames, and "
@@ -355,23 +344,22 @@ static json_t *make_notes(const struct facts *f)
 	return json_pack("[s]", text);
 }
 
+static json_t *make_nccl_port(const struct nccl_port *np)
+{
+	char text[256];
+
+	nccl_describe(np, text, sizeof(text));
+	return document_text(text);
+}
+
 /* For jobs on the host, a text for each port. */
 static json_t *make_nccl(const struct facts *f)
 {
 	_cleanup_(nccl_done) struct nccl c = {};
-	json_auto_t *list = json_array();
-	char text[256];
 
 	if (nccl_choose(f->config, f->node, f->plan, &c) < 0)
 		return NULL;
-	for (size_t i = 0; i < c.n_ports; i++) {
-		if (c.ports[i].ibdev != f->ibdev)
-			continue;
-		nccl_describe(&c.ports[i], text, sizeof(text));
-		if (json_array_append_new(list, document_text(text)) < 0)
-			return NULL;
-	}
-	return TAKE(list);
+	return document_list(np, c.ports, c.n_ports, np->ibdev == f->ibdev, make_nccl_port(np));
 }
 
 /* Empty: the function does not carry the node. */
@@ -397,7 +385,6 @@ static json_t *make_document(const struct config *c, const struct node *n,
 			     const struct pci *pci)
 {
 	struct facts f = { c, n, memory, p, pci };
-	json_auto_t *document = NULL;
 	const struct device *d;
 	enum reason reason;
 	char id[16];
@@ -408,48 +395,44 @@ static json_t *make_document(const struct config *c, const struct node *n,
 	snprintf(id, sizeof(id), "%04x:%04x", pci->vendor, pci->device);
 
 	/* clang-format off */
-	document = json_pack("{s:o, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o,"
-			     " s:b, s:b, s:b, s:b, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-			     "pci", document_text(pci->address),
-			     "id", id,
-			     "numa_node", pci->numa_node,
-			     "pf", document_text(pci->physfn),
-			     "section", document_text(d ? d->config->name : ""),
-			     "mode", d ? vf_mode_name(d->config->mode) : "",
-			     "sections", make_sections(c),
-			     "vfs", make_vfs(&f),
-			     "driver", make_driver(&f),
-			     "ibdev", make_ibdev(&f),
-			     "netdev", make_netdev(&f),
-			     "netns_mode", netns_mode_name(n->netns_mode),
-			     "copy", n->is_copy,
-			     "users_known", n->has_users,
-			     "users", make_users(&f),
-			     "managed", d != NULL,
-			     "handed_out", d && d->is_handed_out,
-			     "usable", d && d->is_usable,
-			     "in_pod", d && d->is_in_pod,
-			     "code", reason_code(reason),
-			     "meaning", reason_meaning(reason),
-			     "detail", document_text(d ? d->detail : ""),
-			     "advice", d ? device_advice(d) : "",
-			     "actions", make_actions(&f),
-			     "hints", make_hints(&f, p->reasons, p->n_reasons),
-			     "pcie", make_pcie(pci),
-			     "iommu", document_text(pci->iommu),
-			     "health", make_hints(&f, p->health, p->n_health),
-			     "kernel", make_kernel_lines(n),
-			     "notes", make_notes(&f));
+	return json_pack("{s:o, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:b,"
+			 " s:b, s:b, s:b, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
+			 " s:o, s:s}",
+			 "pci", document_text(pci->address),
+			 "id", id,
+			 "numa_node", pci->numa_node,
+			 "pf", document_text(pci->physfn),
+			 "section", document_text(d ? d->config->name : ""),
+			 "mode", d ? vf_mode_name(d->config->mode) : "",
+			 "sections", make_sections(c),
+			 "vfs", make_vfs(&f),
+			 "driver", make_driver(&f),
+			 "ibdev", make_ibdev(&f),
+			 "netdev", make_netdev(&f),
+			 "netns_mode", netns_mode_name(n->netns_mode),
+			 "copy", n->is_copy,
+			 "users_known", n->has_users,
+			 "users", make_users(&f),
+			 "managed", d != NULL,
+			 "handed_out", d && d->is_handed_out,
+			 "usable", d && d->is_usable,
+			 "in_pod", d && d->is_in_pod,
+			 "code", reason_code(reason),
+			 "meaning", reason_meaning(reason),
+			 "detail", document_text(d ? d->detail : ""),
+			 "advice", d ? device_advice(d) : "",
+			 "actions", make_actions(&f),
+			 "hints", make_hints(&f, p->reasons, p->n_reasons),
+			 "pcie", make_pcie(pci),
+			 "iommu", document_text(pci->iommu),
+			 "health", make_hints(&f, p->health, p->n_health),
+			 "kernel", make_kernel_lines(n),
+			 "notes", make_notes(&f),
+			 "node_nic", make_node_nic(&f),
+			 "nccl", make_nccl(&f),
+			 "qos", output_qos(n, f.netdev, f.ibdev),
+			 "aside", d ? reason_code(d->aside) : "");
 	/* clang-format on */
-
-	if (json_object_set_new(document, "node_nic", make_node_nic(&f)) < 0 ||
-	    json_object_set_new(document, "nccl", make_nccl(&f)) < 0 ||
-	    json_object_set_new(document, "qos", output_qos(n, f.netdev, f.ibdev)) < 0 ||
-	    json_object_set_new(document, "aside", document_text(d ? reason_code(d->aside) : "")) <
-		    0)
-		return NULL;
-
-	return TAKE(document);
 }
 
 /* Prints the section of the function, or all sections when it has none. */
