@@ -92,14 +92,6 @@ int output_check_kubelet(const struct config *c, const struct plan *p, char **re
 		       : 0;
 }
 
-static int add_excluded(json_t *list, const char *target, enum reason reason, const char *detail,
-			const char *advice)
-{
-	json_t *item = output_reason(reason, target, detail, advice);
-
-	return json_array_append_new(list, item) < 0 ? -ENOMEM : 0;
-}
-
 /* Does the plan make VFs of this PF that get no driver? */
 static bool gets_unbound_vfs(const struct plan *p, const struct device *d)
 {
@@ -112,24 +104,33 @@ static json_t *make_excluded(const struct plan *p)
 {
 	json_auto_t *list = json_array();
 	char detail[448];
-	int r = list ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];
+		json_t *item;
 
 		if (d->aside != REASON_NONE) {
 			plan_describe_aside(p, d, detail, sizeof(detail));
-			r = add_excluded(list, d->pci->address, d->aside, detail, NULL);
-		} else if (gets_unbound_vfs(p, d))
-			r = add_excluded(list, d->pci->address, REASON_AUTOPROBE_OFF, "", NULL);
-		else if (d->is_handed_out && !output_plugin_offers(d))
-			r = add_excluded(list, d->pci->address, output_plugin_reason(d), d->detail,
-					 d->is_usable ? NULL : device_advice(d));
+			item = output_reason(d->aside, d->pci->address, detail, NULL);
+		} else if (gets_unbound_vfs(p, d)) {
+			item = output_reason(REASON_AUTOPROBE_OFF, d->pci->address, "", NULL);
+		} else if (d->is_handed_out && !output_plugin_offers(d)) {
+			item = output_reason(output_plugin_reason(d), d->pci->address, d->detail,
+					     d->is_usable ? NULL : device_advice(d));
+		} else {
+			continue;
+		}
+		if (json_array_append_new(list, item) < 0)
+			return NULL;
 	}
-	for (size_t i = 0; i < p->lint.n_findings && r >= 0; i++)
-		r = add_excluded(list, p->lint.findings[i].target, p->lint.findings[i].reason,
-				 p->lint.findings[i].detail, NULL);
-	return r < 0 ? NULL : TAKE(list);
+	for (size_t i = 0; i < p->lint.n_findings; i++) {
+		const struct diagnostic *f = &p->lint.findings[i];
+
+		if (json_array_append_new(list,
+					  output_reason(f->reason, f->target, f->detail, NULL)) < 0)
+			return NULL;
+	}
+	return TAKE(list);
 }
 
 static json_t *make_exposed(const struct plan *p)
@@ -150,17 +151,13 @@ json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
 
 static json_t *make_pool(const struct config *c, const struct forecast_pool *pool)
 {
-	json_t *item = output_plugin_resource_item(c, pool->resource, pool->n_after);
+	json_auto_t *item = output_plugin_resource_item(c, pool->resource, pool->n_after);
 	const size_t n_mixed = pool->n_infiniband < pool->n_after ? pool->n_infiniband : 0;
 
-	if (item &&
-	    (json_object_set_new(item, "devices_now", json_integer((json_int_t)pool->n_now)) < 0 ||
-	     (n_mixed > 0 &&
-	      json_object_set_new(item, "infiniband", json_integer((json_int_t)n_mixed)) < 0))) {
-		json_decref(item);
+	if (document_add_number(item, "devices_now", (int64_t)pool->n_now) < 0 ||
+	    (n_mixed > 0 && document_add_number(item, "infiniband", (int64_t)n_mixed) < 0))
 		return NULL;
-	}
-	return item;
+	return TAKE(item);
 }
 
 static json_t *make_pools(const struct config *c, const struct plan *p)
