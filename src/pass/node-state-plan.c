@@ -85,9 +85,8 @@ static void find_missing(const struct node *n, const struct memory *memory, stru
 			continue;
 		if (d->reason == REASON_PORT_DOWN)
 			d->is_missing = is_cut(n, memory, p, pf);
-		else if (!d->is_vf && in_use_is_vfio(d->pci)) /* of a virtual machine, say */
-			d->is_missing = true;
-		else if (d->is_vf && d->reason == REASON_PF_SICK)
+		else if (d->is_vf ? d->reason == REASON_PF_SICK
+				  : in_use_is_vfio(d->pci)) /* of a virtual machine, say */
 			d->is_missing = true;
 	}
 }

@@ -10,17 +10,8 @@
  */
 static bool needs_users(const struct action *a)
 {
-	if (action_is_open(a))
-		return action_is_destructive(a);
-	return action_is_destructive(a) &&
-	       (a->class == CLASS_NEEDS_REBOOT || (a->is_done && a->result == -EBUSY));
-}
-
-static void ask_for_actions(struct plan *p)
-{
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (needs_users(&p->actions[i]))
-			p->questions.set |= 1u << QUESTION_USERS;
+	return action_is_destructive(a) && (action_is_open(a) || a->class == CLASS_NEEDS_REBOOT ||
+					    (a->is_done && a->result == -EBUSY));
 }
 
 /* Asks about each device that is handed out and was not opened before in this boot. */
@@ -59,7 +50,8 @@ int plan_ask(const struct node *n, struct plan *p)
 {
 	int r;
 
-	ask_for_actions(p);
+	if (ANY(a, p->actions, p->n_actions, needs_users(a)))
+		p->questions.set |= 1u << QUESTION_USERS;
 	r = ask_for_verbs(p);
 	if (r >= 0)
 		r = ask_for_functions(p);

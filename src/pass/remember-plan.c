@@ -37,10 +37,7 @@ static struct given with_pf(const struct given *g, const struct given *before)
 
 static void keep_given(struct device_memory *m, const struct given *g)
 {
-	if (m->given.name[0])
-		m->given = with_pf(g, &m->given);
-	else
-		m->given = *g;
+	m->given = m->given.name[0] ? with_pf(g, &m->given) : *g;
 	m->seen = (struct given){};
 	m->seen_usec = 0;
 }
