@@ -500,11 +500,8 @@ static int check_rules(const struct node *n, struct plan *p, const struct tables
 			continue;
 		memcpy(check.address, rule->src, sizeof(check.address));
 		l = find_lookup(n, &check);
-		if (l && (l->result < 0 || l->found != l->ifindex) && tell_overruled(n, p, l) < 0)
-			return -ENOMEM;
-		if (l)
-			continue;
-		if (ADD(p->questions.lookups, p->questions.n_lookups, check) < 0)
+		if (l ? (l->result < 0 || l->found != l->ifindex) && tell_overruled(n, p, l) < 0
+		      : ADD(p->questions.lookups, p->questions.n_lookups, check) < 0)
 			return -ENOMEM;
 	}
 	return 0;
