@@ -341,14 +341,9 @@ static bool is_name(const char *name, enum plugin_type type)
 {
 	static const char letters[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-	const char *accepted = letters;
-	char without[sizeof(letters)];
 
-	if (type != PLUGIN_SRIOV) {
-		snprintf(without, sizeof(without), "%.*s", (int)sizeof(letters) - 2, letters);
-		accepted = without;
-	}
-	return *name && !name[strspn(name, accepted)];
+	return *name && !name[strspn(name, letters)] &&
+	       (type == PLUGIN_SRIOV || !strchr(name, '-'));
 }
 
 /* Is there an earlier pool of that name? The shared plugin does not look at prefixes. */

@@ -284,25 +284,19 @@ int observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
 	r = find_old_file(fs, c, n, memory);
 	if (r >= 0)
 		r = find_old_manifest(fs, c, n);
-	if (r < 0)
-		return r;
-	if (*c->plugin.config_file)
+	if (r >= 0 && *c->plugin.config_file)
 		r = read_text(fs, c->plugin.config_file, false, &n->plugin_file);
 	n->is_plugin_foreign = *c->plugin.config_file && fs_exists(fs, c->plugin.config_file + 1) &&
 			       !is_ours(fs, c->plugin.config_file, n->plugin_file);
-	if (r < 0)
-		return r;
-	if (*c->plugin.manifest)
+	if (r >= 0 && *c->plugin.manifest)
 		r = read_text(fs, c->plugin.manifest, true, &n->manifest_file);
-	if (r < 0)
-		return r;
-	if (plugin_has_file(c->plugin.type))
+	if (r >= 0 && plugin_has_file(c->plugin.type))
 		r = observe_registered(fs, c, n);
 	if (r < 0)
 		return r;
 	if (fs->is_live && c->plugin.type == PLUGIN_DRA_SRIOV)
 		return find_processes(fs, commands[c->plugin.type], NULL, n);
-	if (r < 0 || !fs->is_live || !plugin_has_file(c->plugin.type) || !n->plugin_file ||
+	if (!fs->is_live || !plugin_has_file(c->plugin.type) || !n->plugin_file ||
 	    !get_change(fs, c->plugin.config_file + 1, &change))
 		return r;
 

@@ -166,13 +166,9 @@ static int add_sorted(json_t *list, const char *text)
 
 static int add(json_t *selectors, const char *key, const char *text)
 {
-	json_t *list = json_object_get(selectors, key);
-
-	if (list)
-		return add_sorted(list, text);
-	if (json_object_set_new(selectors, key, json_array()) < 0)
+	if (!json_object_get(selectors, key) &&
+	    json_object_set_new(selectors, key, json_array()) < 0)
 		return -ENOMEM;
-
 	return add_sorted(json_object_get(selectors, key), text);
 }
 

@@ -24,12 +24,11 @@ static int write_later(struct plan *p, enum class class, const char *path, enum 
 
 static bool has_lost_device(const struct plan *p, char *detail, size_t size)
 {
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (p->devices[i].is_lost) {
-			copy(detail, size, p->devices[i].pci->address);
-			return true;
-		}
-	return false;
+	const struct device *lost = FIND(d, p->devices, p->n_devices, d->is_lost);
+
+	if (lost)
+		copy(detail, size, lost->pci->address);
+	return lost;
 }
 
 /* Is a device lost? One look is no proof, and without a memory of this boot it is the first. */
