@@ -73,11 +73,6 @@ static int ask_in_child(struct os *d, struct node *n, struct memory *memory)
 	return r;
 }
 
-static bool has_sriov(const struct node *n)
-{
-	return ANY(p, n->pcis, n->n_pcis, p->has_sriov && p->driver[0]);
-}
-
 /*
  * Is there a PF without netdev and RDMA device? Its driver may be waiting for the firmware; an
  * unbound PF may be probed at any moment, for example by a pass that tries it again.
@@ -90,12 +85,11 @@ static bool is_any_silent(const struct node *n)
 
 static int remember(struct os *d, const struct node *n)
 {
-	struct pci *told = malloc(n->n_pcis * sizeof(*told));
+	struct pci *told = reallocarray(d->told, n->n_pcis, sizeof(*told));
 
 	if (!told)
 		return -ENOMEM;
 	memcpy(told, n->pcis, n->n_pcis * sizeof(*told));
-	free(d->told);
 	d->told = told;
 	d->n_told = n->n_pcis;
 	return 0;
@@ -122,7 +116,7 @@ int observe_health(struct os *d, struct node *n, struct memory *memory)
 	int r;
 
 	/* A captured tree has the health in its answers. */
-	if (!d->fs.is_live || !has_sriov(n))
+	if (!d->fs.is_live || !ANY(p, n->pcis, n->n_pcis, p->has_sriov && p->driver[0]))
 		return 0;
 	if (d->devlink_pid)
 		memory->devlink_pid = d->devlink_pid;
