@@ -209,26 +209,22 @@ static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
 	int r;
 
 	while ((r = worker_read(&w->worker, &m)) > 0) {
-		if (m.kind == WORKER_LOOKED) {
+		if (m.kind == WORKER_ENDS) {
+			w->has_result = true;
+			w->error = m.error;
+			w->result = m.result;
+		} else if (m.kind == WORKER_LOOKED) {
 			w->is_whole = m.is_ready;
 			r = read_changed(w);
 			if (r >= 0)
 				r = handle(w, EVENT_LOOKED);
-			if (r < 0)
-				return leave_on_error(w, r);
-			continue;
-		}
-		if (m.kind != WORKER_ENDS) {
+		} else {
 			r = tell_start(w, &m);
 			if (r >= 0)
 				r = set_limit(w, &m);
-			if (r < 0)
-				return leave_on_error(w, r);
-			continue;
 		}
-		w->has_result = true;
-		w->error = m.error;
-		w->result = m.result;
+		if (r < 0)
+			return leave_on_error(w, r);
 	}
 	if (r < 0)
 		w->worker_io = sd_event_source_unref(w->worker_io);
