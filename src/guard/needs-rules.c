@@ -288,26 +288,18 @@ static int add_address(struct search *s, const char *text, const char *how)
 }
 
 /* "10.0.0.2,fd00::2". Return: as add_owner(). */
-static int add_node_ips(struct search *s, const char *list)
+static int add_node_ips(struct search *s)
 {
-	int found = 0;
+	char list[sizeof(s->n->kubelet.node_ip)], *rest;
+	int found = 0, r = 0;
 
-	while (*list) {
-		const size_t len = strcspn(list, ", ");
-		char word[INET6_ADDRSTRLEN];
-		int r = 0;
-
-		if (len > 0 && len < sizeof(word)) {
-			snprintf(word, sizeof(word), "%.*s", (int)len, list);
-			r = add_address(s, word, " (--node-ip)");
-		}
-		if (r < 0)
-			return r;
+	COPY(list, s->n->kubelet.node_ip);
+	for (char *word = strtok_r(list, ", ", &rest); word && r >= 0;
+	     word = strtok_r(NULL, ", ", &rest)) {
+		r = add_address(s, word, " (--node-ip)");
 		found |= r;
-		list += len;
-		list += strspn(list, ", ");
 	}
-	return found;
+	return r < 0 ? r : found;
 }
 
 static int add_flannel(struct search *s)
@@ -343,7 +335,7 @@ static int add_kubelet_address(struct search *s)
 {
 	const struct kubelet *k = &s->n->kubelet;
 	const char *name = k->host_name[0] ? k->host_name : s->n->host_name;
-	int r = add_node_ips(s, k->node_ip), flannel = r < 0 ? r : add_flannel(s);
+	int r = add_node_ips(s), flannel = r < 0 ? r : add_flannel(s);
 
 	if (flannel != 0)
 		r = flannel;
@@ -627,22 +619,26 @@ static int add_before(struct search *s, const struct boot *b, bool is_present)
 
 /* --- nothing is known --- */
 
+static int add_weak(struct search *s, const struct netdev *nd, enum need_why why, const char *words)
+{
+	const struct evidence e = { why, "", nd->name, words, false };
+
+	return add_root(s, nd, &e, &(enum leads){ LEADS_NONE });
+}
+
 /* @has: "an address" */
 static int add_guess(struct search *s, const struct netdev *nd, enum need_why why, const char *has)
 {
-	enum leads leads = LEADS_NONE;
 	char words[128];
-	const struct evidence e = { why, "", nd->name, words, false };
 
 	snprintf(words, sizeof(words), "%s has %s, and %s", nd->name, has,
 		 why == NEED_WAITING ? "the node may still get its routes"
 				     : "nothing tells which NIC carries the node");
-	return add_root(s, nd, &e, &leads);
+	return add_weak(s, nd, why, words);
 }
 
 static int add_addressed(struct search *s, enum need_why why)
 {
-	enum leads leads = LEADS_NONE;
 	int r = 0;
 
 	for (size_t i = 0; i < s->n->n_addresses && r >= 0; i++) {
@@ -659,25 +655,18 @@ static int add_addressed(struct search *s, enum need_why why)
 		if (nd && is_made(t))
 			r = add_guess(s, nd, why, "a route");
 	}
-	for (size_t i = 0; i < s->n->n_netdevs && s->n->lacks_net && r >= 0; i++) {
-		const struct netdev *nd = &s->n->netdevs[i];
-		const struct evidence e = { NEED_NOT_RECORDED, "", nd->name,
-					    "this tree does not tell whether the node needs it",
-					    false };
-
-		r = add_root(s, nd, &e, &leads);
-	}
+	for (size_t i = 0; i < s->n->n_netdevs && s->n->lacks_net && r >= 0; i++)
+		r = add_weak(s, &s->n->netdevs[i], NEED_NOT_RECORDED,
+			     "this tree does not tell whether the node needs it");
 	return r;
 }
 
 static int add_sign(struct search *s, const struct netdev *nd, const char *sign)
 {
-	enum leads leads = LEADS_NONE;
 	char words[192];
-	const struct evidence e = { NEED_WAITING, "", nd->name, words, false };
 
 	snprintf(words, sizeof(words), "%s: %s", nd->name, sign);
-	return add_root(s, nd, &e, &leads);
+	return add_weak(s, nd, NEED_WAITING, words);
 }
 
 static bool is_pf(const struct node *n, const struct netdev *nd)
