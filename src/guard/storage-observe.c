@@ -73,27 +73,21 @@ static int add_device(struct storage *s, const char *name, const char *what, con
 	return places_add_device(s->p, TO_STORAGE, places_netdev(s->p, name), words);
 }
 
-static int add_owner(struct storage *s, int family, const uint8_t *bytes, const char *words)
-{
-	const struct node *n = s->p->n;
-
-	for (size_t i = 0; i < n->n_addresses; i++)
-		if (n->addresses[i].family == family &&
-		    memcmp(n->addresses[i].local, bytes, ip_bits(family) / 8) == 0)
-			return places_add_device(s->p, TO_STORAGE,
-						 node_netdev(n, n->addresses[i].ifindex), words);
-	return 0;
-}
-
 /* The netdev that has the address from which storage is reached, "10.0.0.5". */
 static int add_local(struct storage *s, const char *text, const char *who, const char *where)
 {
+	const struct node *n = s->p->n;
 	char words[sizeof(((struct destination *)0)->words)];
+	const struct address *a;
 	uint8_t bytes[16];
 	int family;
 
+	if (!ip_parse(text, &family, bytes))
+		return 0;
+	a = FIND(k, n->addresses, n->n_addresses,
+		 k->family == family && memcmp(k->local, bytes, ip_bits(family) / 8) == 0);
 	snprintf(words, sizeof(words), "%.60s has its address, %.70s", who, where);
-	return ip_parse(text, &family, bytes) ? add_owner(s, family, bytes, words) : 0;
+	return a ? places_add_device(s->p, TO_STORAGE, node_netdev(n, a->ifindex), words) : 0;
 }
 
 /* --- mounts --- */
@@ -661,9 +655,7 @@ static int on_ip(struct storage *s, const char *key, const char *value)
 	r = n > 1 && *fields[1] ? add(s, fields[1], key, CMDLINE) : 0;
 	if (r >= 0 && n == ELEMENTSOF(fields) && *fields[5])
 		return add_device(s, fields[5], key, CMDLINE);
-	return r >= 0 && ip_parse(fields[0], &family, bytes)
-		       ? add_owner(s, family, bytes, "ip= has its address, " CMDLINE)
-		       : r;
+	return r < 0 ? r : add_local(s, fields[0], key, CMDLINE);
 }
 
 static int on_bootdev(struct storage *s, const char *key, const char *value)
