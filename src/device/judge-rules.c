@@ -707,10 +707,12 @@ static const char *driver_without_part(const struct node *n _unused_, const stru
 	return rdma_part_of(pci->driver) ? NULL : pci->driver;
 }
 
+/* @type: NULL: any, of which a copy has all that is judged */
 static bool has_gid(const struct ibdev *ib, const char *type)
 {
 	for (size_t p = 0; p < ib->n_ports; p++)
-		if (ANY(g, ib->ports[p].gids, ib->ports[p].n_gids, streq(g->type, type)))
+		if (ANY(g, ib->ports[p].gids, ib->ports[p].n_gids,
+			type ? streq(g->type, type) : g->type[0] && g->netdev[0]))
 			return true;
 	return false;
 }
@@ -736,15 +738,6 @@ static const char *empty_table(const struct node *n, const struct pci *pci)
 static const char *empty_table_of_mlx5(const struct node *n, const struct pci *pci)
 {
 	return driver_of_mlx5(n, pci) ? empty_table(n, pci) : NULL;
-}
-
-/* Is there a GID of which the copy has all that is judged? */
-static bool has_whole_gid(const struct ibdev *ib)
-{
-	for (size_t p = 0; p < ib->n_ports; p++)
-		if (ANY(g, ib->ports[p].gids, ib->ports[p].n_gids, g->type[0] && g->netdev[0]))
-			return true;
-	return false;
 }
 
 /* A copy with no RDMA device, of any function, was made without them. One that was made in another
@@ -781,7 +774,7 @@ static const char *missing(const struct node *n, const struct pci *pci, enum rea
 			       ? "the kind of its ports"
 			       : NULL;
 	case REASON_NO_GID:
-		return kind ?: ib && !has_whole_gid(ib) ? "GIDs" : NULL;
+		return kind ?: ib && !has_gid(ib, NULL) ? "GIDs" : NULL;
 	case REASON_PF_SICK:
 	case REASON_NO_IBDEV:
 		return pci->driver[0] && !in_use_is_vfio(pci) ? kind : NULL;
