@@ -824,17 +824,14 @@ static int open_watch(struct watch *w)
 
 static void close_watch(struct watch *w)
 {
+	sd_event_source *const others[] = { w->tell,       w->rest,           w->uevent_io,
+					    w->netlink_io, w->worker_limit,   w->worker_io,
+					    w->worker_end, w->file_events[0], w->file_events[1] };
+
 	for (size_t i = 0; i < ELEMENTSOF(w->timers); i++)
 		sd_event_source_unref(w->timers[i]);
-	sd_event_source_unref(w->tell);
-	sd_event_source_unref(w->rest);
-	sd_event_source_unref(w->uevent_io);
-	sd_event_source_unref(w->netlink_io);
-	sd_event_source_unref(w->worker_limit);
-	sd_event_source_unref(w->worker_io);
-	sd_event_source_unref(w->worker_end);
-	for (size_t i = 0; i < ELEMENTSOF(w->file_events); i++)
-		sd_event_source_unref(w->file_events[i]);
+	for (size_t i = 0; i < ELEMENTSOF(others); i++)
+		sd_event_source_unref(others[i]);
 	uevents_done(&w->uevents);
 	netlink_done(&w->events);
 	netlink_done(&w->devlink);
