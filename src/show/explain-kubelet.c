@@ -49,13 +49,8 @@ static json_t *make_setting(const struct kubelet *k, enum kubelet_setting s,
 
 static json_t *make_settings(const struct kubelet *k, const struct kubelet_decision *d)
 {
-	json_auto_t *list = json_array();
-
-	for (int s = 0; s < _KUBELET_SETTING_N && k->is_there; s++)
-		if (json_array_append_new(
-			    list, make_setting(k, (enum kubelet_setting)s, &d->items[s])) < 0)
-			return NULL;
-	return TAKE(list);
+	return document_list(item, d->items, k->is_there ? _KUBELET_SETTING_N : 0, true,
+			     make_setting(k, (enum kubelet_setting)(item - d->items), item));
 }
 
 static json_t *make_document(const struct config *c, const struct node *n)

@@ -518,11 +518,6 @@ json_t *output_needs(const struct plan *p)
 	return fields_pack_list(&need_fields, p->needs, p->n_needs);
 }
 
-static json_t *make_needs(const void *item)
-{
-	return output_needs(((const struct state_document *)item)->plan);
-}
-
 /* The physical functions that Match= could name: with an RDMA device, or NICs with SR-IOV. */
 static json_t *make_nics(const void *item)
 {
@@ -566,7 +561,9 @@ static const struct field state_rows[] = {
 	MADE("qos", make_qos, .has = offsetof(struct state_document, has_qos)),
 	PART("smc", smc_fields, .has = offsetof(struct state_document, has_smc)),
 	MADE("boots", make_boots, .has = offsetof(struct state_document, has_boots)),
-	MADE("needs", make_needs, .has = offsetof(struct state_document, has_needs)),
+	VIA(FIELD_LIST, struct state_document, plan, "needs", needs, .of = &need_fields,
+	    .count = offsetof(struct plan, n_needs),
+	    .has = offsetof(struct state_document, has_needs)),
 	MADE("nics", make_nics, .has = offsetof(struct state_document, has_nics)),
 };
 static const struct fields state_fields = FIELDS(state_rows, struct state_document);
