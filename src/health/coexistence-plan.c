@@ -12,54 +12,47 @@
 
 static int hint_terway(const struct node *n, struct plan *p, const struct nic_netdev *k)
 {
-	for (size_t i = 0; i < n->n_rules; i++) {
-		const struct rule *rule = &n->rules[i];
+	const struct rule *rule = FIND(it, n->rules, n->n_rules,
+				       it->protocol != OWN_PROTOCOL &&
+					       it->table == TERWAY_TABLE_BASE + k->netdev->ifindex);
 
-		if (!pci_is_erdma(k->device->pci) || rule->protocol == OWN_PROTOCOL ||
-		    rule->table != TERWAY_TABLE_BASE + k->netdev->ifindex)
-			continue;
-		return plan_add_hint(p, REASON_TERWAY_ENI, k->device->pci->address,
-				     "a rule with preference %" PRIu32 " leads to table %" PRIu32
-				     ", which is Terway's for %s",
-				     rule->preference, rule->table, k->netdev->name);
-	}
-	return 0;
+	if (!rule || !pci_is_erdma(k->device->pci))
+		return 0;
+	return plan_add_hint(p, REASON_TERWAY_ENI, k->device->pci->address,
+			     "a rule with preference %" PRIu32 " leads to table %" PRIu32
+			     ", which is Terway's for %s",
+			     rule->preference, rule->table, k->netdev->name);
 }
 
 static int hint_rival(const struct config *c, const struct node *n, struct plan *p,
 		      const struct nic_netdev *k)
 {
+	const struct route *t = FIND(it, n->routes, n->n_routes,
+				     nic_netdev_is_rival(n, k, it) && it->metric < c->route.metric);
 	char dst[64];
 
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-
-		if (!nic_netdev_is_rival(n, k, t) || t->metric >= c->route.metric)
-			continue;
-		ip_format(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
-		return plan_add_hint(p, REASON_ROUTE_FOREIGN, k->device->pci->address,
-				     "%s dev %s proto %d metric %" PRIu32, dst, k->netdev->name,
-				     t->protocol, t->metric);
-	}
-	return 0;
+	if (!t)
+		return 0;
+	ip_format(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
+	return plan_add_hint(p, REASON_ROUTE_FOREIGN, k->device->pci->address,
+			     "%s dev %s proto %d metric %" PRIu32, dst, k->netdev->name,
+			     t->protocol, t->metric);
 }
 
 /* Not so often that it is put off, but again and again: what an owner does who looks every few
  * minutes. */
 static int hint_contested(const struct memory *memory, struct plan *p, const struct nic_netdev *k)
 {
-	for (size_t i = 0; i < memory->n_ledger; i++) {
-		const struct ledger_entry *e = &memory->ledger[i];
+	const struct ledger_entry *e =
+		FIND(it, memory->ledger, memory->n_ledger,
+		     it->ifindex == k->netdev->ifindex && it->total > OWN_RESTORES_MAX &&
+			     (streq(it->verb, verb_name(VERB_SET_METRIC)) ||
+			      streq(it->verb, verb_name(VERB_SET_SYSCTL))));
 
-		if (e->ifindex != k->netdev->ifindex || e->total <= OWN_RESTORES_MAX ||
-		    (!streq(e->verb, verb_name(VERB_SET_METRIC)) &&
-		     !streq(e->verb, verb_name(VERB_SET_SYSCTL))))
-			continue;
-		return plan_add_hint(p, REASON_CONTESTED, k->device->pci->address,
-				     "%s %s is set back to something else again and again", e->verb,
-				     e->subject);
-	}
-	return 0;
+	return e ? plan_add_hint(p, REASON_CONTESTED, k->device->pci->address,
+				 "%s %s is set back to something else again and again", e->verb,
+				 e->subject)
+		 : 0;
 }
 
 /* The plugin of VKE acts on the label, this service on the sections: both have to mean the same. */

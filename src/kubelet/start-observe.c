@@ -100,17 +100,15 @@ static const char *find_wrong_type(const struct sources *sources, const struct s
 {
 	for (size_t i = 0; i < sources->n_sources; i++) {
 		const struct yaml_items *l = &sources->sources[i].items;
+		const struct yaml_item *wrong = FIND(
+			item, l->items, l->n_items,
+			streq(item->key, field->key) && sources_are_read(item->key, item->sub) &&
+				!item->is_odd && !item->is_null && !item->is_listed &&
+				!streq(type_of(item), field->type) &&
+				yaml_find(l, item->key, item->sub) == item);
 
-		for (size_t k = 0; k < l->n_items; k++) {
-			const struct yaml_item *item = &l->items[k];
-
-			if (streq(item->key, field->key) &&
-			    sources_are_read(item->key, item->sub) && !item->is_odd &&
-			    !item->is_null && !item->is_listed &&
-			    !streq(type_of(item), field->type) &&
-			    yaml_find(l, item->key, item->sub) == item)
-				return type_of(item);
-		}
+		if (wrong)
+			return type_of(wrong);
 	}
 	return NULL;
 }

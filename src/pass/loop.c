@@ -84,12 +84,10 @@ static void remember_losses(const struct progress *pr, struct memory *memory)
 
 static bool is_lost(const struct node *n, const struct plan *p, const struct device_memory *m)
 {
-	if (!m->was_usable)
-		return false;
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (streq(p->devices[i].pci->address, m->pci))
-			return !p->devices[i].is_usable;
-	return !node_pci(n, m->pci);
+	const struct device *d =
+		FIND(it, p->devices, p->n_devices, streq(it->pci->address, m->pci));
+
+	return m->was_usable && (d ? !d->is_usable : !node_pci(n, m->pci));
 }
 
 static int note_losses(struct progress *pr, const struct node *n, const struct memory *memory,

@@ -164,6 +164,7 @@ static int hint_route(const struct config *c, const struct node *n, struct plan 
 		      const struct address *a)
 {
 	const struct nic_netdev *k = nic_netdev_of(p, a->ifindex);
+	const struct route *t;
 	char name[64];
 	uint32_t least;
 
@@ -171,17 +172,13 @@ static int hint_route(const struct config *c, const struct node *n, struct plan 
 	    !(a->flags & IFA_F_NOPREFIXROUTE))
 		return 0;
 	least = base_metric(c, n, p, a);
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-
-		if (!is_route_to(t, a) || t->metric >= least)
-			continue;
-		ip_format(t->family, t->dst, t->prefix_len, name, sizeof(name));
-		return plan_add_hint(p, REASON_ROUTE_NOT_RANKED, k->device->pci->address,
-				     "%s dev %s has metric %" PRIu32 ", below %" PRIu32, name,
-				     k->netdev->name, t->metric, least);
-	}
-	return 0;
+	t = FIND(it, n->routes, n->n_routes, is_route_to(it, a) && it->metric < least);
+	if (!t)
+		return 0;
+	ip_format(t->family, t->dst, t->prefix_len, name, sizeof(name));
+	return plan_add_hint(p, REASON_ROUTE_NOT_RANKED, k->device->pci->address,
+			     "%s dev %s has metric %" PRIu32 ", below %" PRIu32, name,
+			     k->netdev->name, t->metric, least);
 }
 
 /*
