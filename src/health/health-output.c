@@ -169,7 +169,7 @@ static int put_nic(const json_t *document, const json_t *nic, FILE *f)
 {
 	const json_t *link = json_object_get(nic, "link");
 	const char *pci = document_get_text(nic, "pci");
-	unsigned n = 0;
+	int code = HEALTH_OK;
 
 	fprintf(f, "%s %s %s: ", pci, document_get_text(nic, "netdev"),
 		document_get_text(nic, "ibdev"));
@@ -180,13 +180,12 @@ static int put_nic(const json_t *document, const json_t *nic, FILE *f)
 	else
 		fputs("losses of the link are not counted\n", f);
 	for (size_t i = 1; i < ELEMENTSOF(conditions); i++) {
-		const unsigned n_of = put_reasons(document, i, pci, f);
-
-		if (n_of > 0)
-			fputc('\n', f);
-		n += n_of;
+		if (put_reasons(document, i, pci, f) == 0)
+			continue;
+		fputc('\n', f);
+		code = HEALTH_NOT_OK;
 	}
-	return n > 0 ? HEALTH_NOT_OK : HEALTH_OK;
+	return code;
 }
 
 static int print_document(const json_t *document, const json_t *only, char **ret)

@@ -27,6 +27,7 @@ static int observe_file(const struct fs *fs, enum output o, const char *path,
 	static const char stand_in[] = "# left out\n";
 	_cleanup_(freep) char *text = NULL;
 	char target[PATH_LEN];
+	bool is_own;
 	size_t size;
 	int r;
 
@@ -48,12 +49,10 @@ static int observe_file(const struct fs *fs, enum output o, const char *path,
 		return 0;
 	}
 	/* A file of another program may hold anything: a capture has that there is one. */
-	if (!output_is_own(o, text)) {
-		fs_record(fs, RECORD_FILE, path + 1, stand_in, strlen(stand_in));
-		return 0;
-	}
-	fs_record(fs, RECORD_FILE, path + 1, text, size);
-	ret->text = TAKE(text);
+	is_own = output_is_own(o, text);
+	fs_record(fs, RECORD_FILE, path + 1, is_own ? text : stand_in,
+		  is_own ? size : strlen(stand_in));
+	ret->text = is_own ? TAKE(text) : NULL;
 	return 0;
 }
 
