@@ -648,10 +648,8 @@ static void tell_no_nic(const struct config *c)
 /* Is a setting of [Kubelet] among those that are set? */
 static bool sets_kubelet(const struct command *cmd)
 {
-	for (size_t i = 0; i < cmd->n_arguments; i++)
-		if (is_prefix(cmd->arguments[i], "Kubelet.") && strchr(cmd->arguments[i], '='))
-			return true;
-	return false;
+	return ANY(a, cmd->arguments, cmd->n_arguments,
+		   is_prefix(*a, "Kubelet.") && strchr(*a, '='));
 }
 
 /*
