@@ -54,36 +54,24 @@ static int parse_mtu(const struct setting *s, const char *value, void *field)
 	return 0;
 }
 
+static int format_ports(const struct setting *s, const void *field, char **ret)
+{
+	return *(const uint32_t *)field ? format_u32(s, field, ret) : format_word("", ret);
+}
+
 static int parse_count(const struct setting *s, const char *value, void *field)
 {
-	if (*value && !streq(value, "max"))
+	if (!streq(value, "max"))
 		return parse_u32(s, value, field);
 
-	*(uint32_t *)field = *value ? COUNT_MAX : COUNT_UNSET;
+	*(uint32_t *)field = COUNT_MAX;
 	return 0;
 }
 
 static int format_count(const struct setting *s, const void *field, char **ret)
 {
-	uint32_t count = *(const uint32_t *)field;
-
-	if (count == COUNT_UNSET || count == COUNT_MAX)
-		return format_word(count == COUNT_MAX ? "max" : "", ret);
-	return format_u32(s, field, ret);
-}
-
-static int parse_ports(const struct setting *s, const char *value, void *field)
-{
-	if (*value)
-		return parse_u32(s, value, field);
-
-	*(uint32_t *)field = 0;
-	return 0;
-}
-
-static int format_ports(const struct setting *s, const void *field, char **ret)
-{
-	return *(const uint32_t *)field ? format_u32(s, field, ret) : format_word("", ret);
+	return *(const uint32_t *)field == COUNT_MAX ? format_word("max", ret)
+						     : format_ports(s, field, ret);
 }
 
 static int parse_bool(const struct setting *s _unused_, const char *value, void *field)
@@ -134,10 +122,6 @@ static int parse_flap(const struct setting *s, const char *value, void *field)
 	uint64_t n;
 	int r;
 
-	if (!*value) {
-		*(struct flap *)field = flap;
-		return 0;
-	}
 	if (!slash || (size_t)(slash - value) >= sizeof(count))
 		return -EINVAL;
 	snprintf(count, sizeof(count), "%.*s", (int)(slash - value), value);
@@ -171,16 +155,7 @@ static int format_flap(const struct setting *s, const void *field, char **ret)
 
 static int parse_globs(const struct setting *s _unused_, const char *value, void *field)
 {
-	char *match;
-	int r;
-
-	r = parse_match(value, &match);
-	if (r < 0)
-		return r;
-
-	free(*(char **)field);
-	*(char **)field = match;
-	return 0;
+	return parse_match(value, field);
 }
 
 static int format_globs(const struct setting *s _unused_, const void *field, char **ret)
@@ -206,13 +181,7 @@ static int parse_node_nic(const struct setting *s _unused_, const char *value, v
 /* With a length where s->max is 1. */
 static int parse_address(const struct setting *s, const char *value, void *field)
 {
-	struct ip ip = {};
-	int r;
-
-	r = *value ? parse_ip(value, s->max > 0, &ip) : 0;
-	if (r >= 0)
-		*(struct ip *)field = ip;
-	return r;
+	return parse_ip(value, s->max > 0, field);
 }
 
 static int format_address(const struct setting *s, const void *field, char **ret)
@@ -238,15 +207,11 @@ static bool is_dns_label(const char *s, size_t n)
 
 /* No plugin takes more than letters, digits, "_" and "-" in names; check_resources() of
  * config-read.c knows which of them takes "-". */
-static int parse_resource(const struct setting *s, const char *value, void *field)
+static int parse_resource(const struct setting *s _unused_, const char *value, void *field)
 {
 	const char *name = strchr(value, '/'), *label = value;
 	size_t n;
 
-	if (!*value && !*s->fallback) {
-		*(char *)field = '\0';
-		return 0;
-	}
 	if (!name || strlen(value) >= RESOURCE_LEN)
 		return -EINVAL;
 
@@ -298,10 +263,6 @@ static int parse_path(const struct setting *s, const char *value, void *field)
 {
 	const char *below = s->max > 0 ? "/run/" : "/";
 
-	if (!*value && !*s->fallback) {
-		*(char *)field = '\0';
-		return 0;
-	}
 	if (!is_path(value) || !is_prefix(value, below))
 		return -EINVAL;
 	if (strpbrk(value, "\"'\\:")) /* it stands in YAML as well */
@@ -319,7 +280,7 @@ static int parse_path(const struct setting *s, const char *value, void *field)
 
 static int parse_file(const struct setting *s _unused_, const char *value, void *field)
 {
-	if (*value && !is_path(value))
+	if (!is_path(value))
 		return -EINVAL;
 
 	strcpy(field, value); /* the length was looked at */
@@ -329,7 +290,7 @@ static int parse_file(const struct setting *s _unused_, const char *value, void 
 /* A reference to an image, as far as it can do harm: distribution/reference has the grammar. */
 static int parse_image(const struct setting *s _unused_, const char *value, void *field)
 {
-	if (strlen(value) >= PATH_LEN || (*value && !isalnum((unsigned char)*value)))
+	if (strlen(value) >= PATH_LEN || !isalnum((unsigned char)*value))
 		return -EINVAL;
 	for (const char *p = value; *p; p++)
 		if ((unsigned char)*p > 0x7f ||
@@ -426,14 +387,9 @@ static int format_kept(const struct setting *s, const void *field, char **ret)
 	return format_word(*(const char *)field ? text : "keep", ret);
 }
 
-/* Accepts the words of the values min to max; "" is the value 0, when that is outside. */
+/* Accepts the words of the values min to max. */
 static int parse_enum(const struct setting *s, const char *value, void *field)
 {
-	if (!*value && s->min > 0) {
-		*(unsigned *)field = 0;
-		return 0;
-	}
-
 	for (uint64_t i = s->min; i <= s->max; i++)
 		if (streq(value, s->type->word((unsigned)i))) {
 			*(unsigned *)field = (unsigned)i;
@@ -478,7 +434,7 @@ WORDS(type_health_act, health_act_name, enum health_act);
 static const struct setting_type type_u32 = { parse_u32, format_u32, NULL };
 static const struct setting_type type_mtu = { parse_mtu, format_u32, NULL };
 static const struct setting_type type_count = { parse_count, format_count, NULL };
-static const struct setting_type type_ports = { parse_ports, format_ports, NULL };
+static const struct setting_type type_ports = { parse_u32, format_ports, NULL };
 static const struct setting_type type_bool = { parse_bool, format_bool, NULL };
 static const struct setting_type type_usec = { parse_usec, format_usec, NULL };
 static const struct setting_type type_flap = { parse_flap, format_flap, NULL };
@@ -688,6 +644,8 @@ const struct setting *setting_find(const char *section, const char *name)
 
 int setting_parse(const struct setting *s, const char *value, void *base)
 {
+	if (!*value && !*s->fallback)
+		return 0;
 	return s->type->parse(s, value, (char *)base + s->offset);
 }
 

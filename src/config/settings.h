@@ -34,8 +34,9 @@ const struct setting *setting_find(const char *section, const char *name);
 
 /**
  * setting_parse() - text to the field of a setting
- * @value: as in a file, without blanks around it; the fallback text is always valid
- * @base:  struct config or struct device_config; a string in it that is owned is released first
+ * @value: as in a file, without blanks around it; the fallback text is always valid, and where it
+ *         is empty, the field stays zero for it
+ * @base:  struct config or struct device_config, in which the field is zero
  *
  * Return: 0, -EINVAL when this is not what is accepted, or -ENOMEM.
  */

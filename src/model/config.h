@@ -152,7 +152,7 @@ enum require_address {
 	_REQUIRE_ADDRESS_N
 };
 
-#define COUNT_UNSET UINT32_MAX       /* Count= was not given */
+#define COUNT_UNSET 0                /* Count= was not given */
 #define COUNT_MAX   (UINT32_MAX - 1) /* Count=max */
 
 #define NODE_NIC_LEN 512
