@@ -17,12 +17,6 @@ void problem_note(char problem[static 256], const char *format, ...)
 	va_end(ap);
 }
 
-void text_done(struct text *t)
-{
-	free(t->bytes);
-	*t = (struct text){};
-}
-
 int text_add(struct text *t, char c)
 {
 	return ADD(t->bytes, t->n, c);
@@ -145,7 +139,7 @@ int words_split(const char *text, bool has_escapes, struct words *ret)
 	_cleanup_(words_done) struct words l = {};
 
 	for (;;) {
-		_cleanup_(text_done) struct text word = {};
+		_cleanup_(freep) struct text word = {};
 		_cleanup_(freep) char *bytes = NULL;
 		int r;
 
@@ -169,7 +163,7 @@ int words_split(const char *text, bool has_escapes, struct words *ret)
 
 int word_expand_specifiers(const char *word, const char *unit, char **ret)
 {
-	_cleanup_(text_done) struct text out = {};
+	_cleanup_(freep) struct text out = {};
 	const size_t n_bare =
 		strrchr(unit, '.') ? (size_t)(strrchr(unit, '.') - unit) : strlen(unit);
 	int r = 0;
@@ -210,17 +204,12 @@ enum word_state {
 };
 
 struct machine {
+	struct text value; /* first, for freep() */
 	enum word_state state;
-	struct text key, value;
 	struct variable variable;
+	size_t key_end; /* of the name, which begins at variable.from */
 	size_t n_solid; /* bytes of the value up to the last one that is no trailing blank */
 };
-
-static void machine_done(struct machine *m)
-{
-	text_done(&m->key);
-	text_done(&m->value);
-}
 
 static int take(struct machine *m, char c, size_t at, bool is_solid)
 {
@@ -246,18 +235,15 @@ static int step(struct machine *m, char c, size_t at)
 		} else if (!strchr(BLANKS, c)) {
 			m->state = KEY;
 			m->variable.from = (uint32_t)at;
-			r = text_add(&m->key, c);
 		}
 		break;
 	case KEY:
 		if (is_end) {
 			m->state = PRE_KEY;
-			text_done(&m->key);
 		} else if (c == '=') {
 			m->state = PRE_VALUE;
+			m->key_end = at;
 			m->variable.insert_at = (uint32_t)at + 1;
-		} else {
-			r = text_add(&m->key, c);
 		}
 		break;
 	case PRE_VALUE:
@@ -329,8 +315,9 @@ static bool is_name(const char *s)
 int variable_next(const char *text, size_t size, size_t *at, struct variable *ret)
 {
 	while (*at < size) {
-		_cleanup_(machine_done) struct machine m = {};
-		_cleanup_(freep) char *name = NULL;
+		_cleanup_(freep) struct machine m = {};
+		const char *key;
+		size_t n;
 		int r = 0;
 
 		/* An end of the file is the end of a line. */
@@ -340,13 +327,13 @@ int variable_next(const char *text, size_t size, size_t *at, struct variable *re
 		}
 		if (r < 0)
 			return r;
-		while (m.key.n > 0 && strchr(BLANKS, m.key.bytes[m.key.n - 1]))
-			m.key.n--;
-		name = text_take(&m.key);
-		if (!name)
-			return -ENOMEM;
-		if (m.state < PRE_VALUE || m.state >= COMMENT || !is_name(name) ||
-		    !COPY(m.variable.name, name))
+		if (m.state < PRE_VALUE || m.state >= COMMENT)
+			continue;
+		key = text + m.variable.from;
+		for (n = m.key_end - m.variable.from; n > 0 && strchr(BLANKS, key[n - 1]); n--)
+			;
+		n = (size_t)snprintf(m.variable.name, sizeof(m.variable.name), "%.*s", (int)n, key);
+		if (n >= sizeof(m.variable.name) || !is_name(m.variable.name))
 			continue;
 
 		m.value.n = m.n_solid;

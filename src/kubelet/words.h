@@ -18,12 +18,11 @@
 /* Writes down a problem unless one is noted already. */
 _printf_(2, 3) void problem_note(char problem[static 256], const char *format, ...);
 
-/* A text that is being built. */
+/* A text that is being built; released by freep(). */
 struct text {
 	char *bytes; /* owned */
 	size_t n;
 };
-void text_done(struct text *t);
 int text_add(struct text *t, char c); /* 0 or -ENOMEM */
 int text_add_string(struct text *t, const char *s);
 char *text_take(struct text *t); /* as C text, the caller's; NULL: no memory */
