@@ -132,18 +132,12 @@ static void put_value(const struct unit *u, struct redacted *c, const struct var
 
 static void put_exec(const struct unit *u, struct redacted *c, uint16_t page)
 {
-	size_t n_names = 1;
-
-	/* With "@" the second word is what the program is called by. */
-	for (const char *at = u->exec.words[0]; *at && strchr("@-:+!", *at); at++)
-		n_names += *at == '@';
-
 	fputs("ExecStart=", c->f);
 	for (size_t i = 0; i < u->exec.n; i++) {
 		const char *w = u->exec.words[i];
 		const bool is_variable = w[0] == '$' && w[1] && w[1] != '{' && w[1] != '$';
 
-		if (i >= n_names && !is_variable && !is_source_relevant(u, i))
+		if (i >= u->n_names && !is_variable && !is_source_relevant(u, i))
 			continue;
 		go_to(c, unit_line(u, page, u->exec_at[i]), "\\");
 		fputc('"', c->f);

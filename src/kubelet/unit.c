@@ -614,20 +614,20 @@ static int expand_inside(struct unit *u, const char *word, size_t source, struct
 	return add_argument(u, text, source, of ? &inside : c);
 }
 
-/* The program, and which of its words is the first that is an argument. */
-static size_t read_program(struct unit *u, bool *ret_has_variables)
+/* The program and how many words name it. Return: do its arguments have variables? */
+static bool read_program(struct unit *u)
 {
 	const char *path = u->exec.words[0];
-	size_t first = 1;
+	bool has_variables = true;
 
-	*ret_has_variables = true;
+	u->n_names = 1;
 	for (; *path && strchr("@-:+!", *path); path++) {
-		first += *path == '@'; /* the next word is only how it is called */
-		*ret_has_variables &= *path != ':';
+		u->n_names += *path == '@'; /* the next word is only how it is called */
+		has_variables &= *path != ':';
 	}
 	if (*path == '/' && !COPY(u->program, path))
 		unit_problem(u, "%s: ExecStart= is not understood", u->name);
-	return first;
+	return has_variables;
 }
 
 /* Fills program, arguments and exec_at of what was read of a unit. 0 or -ENOMEM. */
@@ -635,12 +635,11 @@ static int arguments_expand(struct unit *u)
 {
 	struct cursor c = { u->exec_place, u->exec_place.from };
 	bool has_variables;
-	size_t first;
 	int r = 0;
 
 	if (u->exec.n == 0)
 		return 0;
-	first = read_program(u, &has_variables);
+	has_variables = read_program(u);
 	u->exec_at = calloc(u->exec.n, sizeof(*u->exec_at));
 	if (!u->exec_at)
 		return -ENOMEM;
@@ -650,7 +649,7 @@ static int arguments_expand(struct unit *u)
 		struct cursor here = c;
 
 		find_word(u, &c, w, &u->exec_at[i]);
-		if (i < first)
+		if (i < u->n_names)
 			continue;
 		if (!has_variables)
 			r = add_argument(u, w, i, &here);

@@ -69,6 +69,7 @@ struct unit {
 	char slice[128];            /* Slice=; empty: it is not given */
 	uint16_t slice_page;        /* that gives it */
 	uint32_t *exec_at;          /* owned; where each word of it begins */
+	size_t n_names;             /* words of it that name the program */
 	struct variable *variables; /* owned; of the unit, then of its files: the last one counts */
 	size_t n_variables;
 	struct env_file *env_files; /* owned */
