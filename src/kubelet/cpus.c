@@ -149,14 +149,13 @@ static void add_amount(const struct sources *sources, const struct flags *flags,
 		       enum flag_kind kind, uint64_t *sum, struct kubelet_cpus *ret)
 {
 	const struct yaml_item *item;
-	const struct source *source;
 	char text[64];
 	uint64_t amount;
 
 	if (flags_map(flags, kind, "cpu", text, sizeof(text))) {
 		ret->is_by_flag = true;
 	} else {
-		item = sources_find(sources, key, "cpu", &source);
+		item = sources_find(sources, key, "cpu", NULL);
 		if (!item || item->is_null)
 			return;
 		/* A number without quotes is fatal to the kubelet: a map of strings it must be. */
@@ -177,8 +176,7 @@ static bool has_text(const struct sources *sources, const struct flags *flags, c
 		     enum flag_kind kind)
 {
 	const struct flag *f = flags_last(flags, kind);
-	const struct source *source;
-	const struct yaml_item *item = sources_find(sources, key, "", &source);
+	const struct yaml_item *item = sources_find(sources, key, "", NULL);
 
 	return f ? *f->value != '\0' : item && !item->is_null && *item->text;
 }
@@ -189,8 +187,7 @@ static void observe_reserved(const struct sources *sources, const struct flags *
 {
 	char a[64], b[64];
 	const struct flag *f = flags_last(flags, FLAG_RESERVED_CPUS);
-	const struct source *source;
-	const struct yaml_item *item = sources_find(sources, "reservedSystemCPUs", "", &source);
+	const struct yaml_item *item = sources_find(sources, "reservedSystemCPUs", "", NULL);
 	const char *list = f ? f->value : item && !item->is_null ? item->text : "";
 	uint64_t sum = 0;
 	int n;

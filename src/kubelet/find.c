@@ -448,8 +448,7 @@ static int find_file(struct value_look *l, struct kubelet_found *k)
 static int find_moved(struct value_look *l, struct kubelet_found *k)
 {
 	const struct flag *f = flags_last(&l->flags, FLAG_KUBELET_CGROUPS);
-	const struct source *source;
-	const struct yaml_item *item = sources_find(&l->sources, "kubeletCgroups", "", &source);
+	const struct yaml_item *item = sources_find(&l->sources, "kubeletCgroups", "", NULL);
 	const char *group = f ? f->value : item && !item->is_null ? item->text : "";
 	_cleanup_(freep) char *list = NULL;
 	size_t size;
@@ -640,14 +639,13 @@ static int find_microshift(const struct value_look *l, struct kubelet_found *k)
 {
 	_cleanup_(sources_done) struct sources own = {};
 	const struct yaml_item *ip, *name;
-	const struct source *source;
 
 	if (!streq(k->seen.manager, "microshift"))
 		return 0;
 	if (sources_add_file(&own, l->fs, MICROSHIFT_CONF, "", YAML_ANY) == -ENOMEM)
 		return -ENOMEM;
-	ip = sources_find(&own, "node", "nodeIP", &source);
-	name = sources_find(&own, "node", "hostnameOverride", &source);
+	ip = sources_find(&own, "node", "nodeIP", NULL);
+	name = sources_find(&own, "node", "hostnameOverride", NULL);
 	COPY(k->seen.node_ip, ip && !ip->is_odd && !ip->is_null ? ip->text : "");
 	COPY(k->seen.host_name, name && !name->is_odd && !name->is_null ? name->text : "");
 	return 0;

@@ -416,7 +416,8 @@ const struct yaml_item *sources_find(const struct sources *l, const char *key, c
 		/* In the file null is as good as nothing; in a drop-in it takes back. */
 		if (item->is_null && *sub && item == top)
 			return NULL;
-		*ret = s;
+		if (ret)
+			*ret = s;
 		return item;
 	}
 	return NULL;

@@ -45,7 +45,7 @@ bool sources_are_read(const char *key, const char *sub);
 
 /*
  * The item that counts for a key, @sub "" at the top level: the last one that sets it. NULL: none
- * does, or the key was taken back. @ret: the file that sets it.
+ * does, or the key was taken back. @ret: the file that sets it; may be NULL.
  */
 const struct yaml_item *sources_find(const struct sources *l, const char *key, const char *sub,
 				     const struct source **ret);

@@ -52,14 +52,13 @@ static void read_words(const struct sources *sources, const struct flags *flags,
 		       enum start_word end, char other[64], struct kubelet_start *ret)
 {
 	const bool is_of_files = !flags_last(flags, kind) || kind == FLAG_FEATURE_GATES;
-	const struct source *source;
 
 	for (size_t i = 0; i < sources->n_sources && is_of_files; i++)
 		for (size_t k = 0; k < sources->sources[i].items.n_items; k++) {
 			const struct yaml_item *item = &sources->sources[i].items.items[k];
 
 			if (streq(item->key, key) && *item->sub && !item->is_null &&
-			    sources_find(sources, key, item->sub, &source) == item)
+			    sources_find(sources, key, item->sub, NULL) == item)
 				take_word(item->sub, item->text, first, end, other, ret);
 		}
 	for (size_t i = 0; i < flags->n_flags; i++) {
@@ -243,8 +242,7 @@ static void read_elements(const struct sources *sources, const struct flags *fla
 static void add_free(const struct sources *sources, const struct flags *flags, enum flag_kind kind,
 		     const char *key, const char *sub, const char *otherwise, struct reserved *m)
 {
-	const struct source *source;
-	const struct yaml_item *item = sources_find(sources, key, sub, &source);
+	const struct yaml_item *item = sources_find(sources, key, sub, NULL);
 	char text[64];
 
 	if (!flags_map(flags, kind, sub, text, sizeof(text)))
@@ -258,7 +256,7 @@ static void add_free(const struct sources *sources, const struct flags *flags, e
 static void read_reserved(const struct sources *sources, const struct flags *flags, bool is_rancher,
 			  struct reserved *m)
 {
-	const struct source *source = NULL, *file = sources->sources;
+	const struct source *file = sources->sources;
 	const struct yaml_item *eviction = sources->n_sources > 0 && !*file->name
 						   ? yaml_find(&file->items, "evictionHard", "")
 						   : NULL;
@@ -273,7 +271,7 @@ static void read_reserved(const struct sources *sources, const struct flags *fla
 			      : DEFAULT,
 		 m);
 	m->is_unclear |= *sources->problem ||
-			 sources_find(sources, "mergeDefaultEvictionSettings", "", &source);
+			 sources_find(sources, "mergeDefaultEvictionSettings", "", NULL);
 }
 
 /* Prints it as Quantity.String() does: "1124Mi". */
@@ -381,10 +379,9 @@ bool start_needs_version(const struct sources *sources, const struct flags *flag
 		{ FLAG_MEMORY_POLICY, "memoryManagerPolicy" },
 		{ FLAG_RESERVED_MEMORY, "reservedMemory" },
 	};
-	const struct source *source;
 
 	return ANY(o, of, ELEMENTSOF(of),
-		   flags_last(flags, o->kind) || sources_find(sources, o->key, "", &source));
+		   flags_last(flags, o->kind) || sources_find(sources, o->key, "", NULL));
 }
 
 int start_observe(const struct fs *fs, const struct sources *sources, const struct flags *flags,
@@ -394,7 +391,6 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 	struct reserved m = {};
 	char gate[64];
 	const struct yaml_item *item;
-	const struct source *source;
 	int r;
 
 	read_words(sources, flags, FLAG_CPU_OPTIONS, "cpuManagerPolicyOptions", 0, NUMA_OPTIONS,
@@ -406,7 +402,7 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 	for (size_t i = 0; i < START_FIELDS; i++)
 		ret->wrong_type[i] = find_wrong_type(sources, &start_fields[i]);
 
-	item = sources_find(sources, "memoryManagerPolicy", "", &source);
+	item = sources_find(sources, "memoryManagerPolicy", "", NULL);
 	COPY(ret->memory_policy, memory                                  ? memory->value
 				 : item && *item->text && !item->is_null ? item->text
 									 : "None");
