@@ -357,20 +357,9 @@ int cpus_observe(const struct fs *fs, const struct sources *sources, const struc
 
 int cpus_numa_nodes(const struct fs *fs, uint32_t *ret)
 {
-	_cleanup_(fs_names_done) struct fs_names names = {};
-	uint32_t n = 0;
-	int r;
+	int r = fs_count(fs, "sys/devices/system/node", "node", ret); /* node0, node1, ... */
 
-	r = fs_list(fs, "sys/devices/system/node", &names);
-	if (r == -ENOMEM)
-		return r;
 	if (r < 0)
-		n = r == -ENOENT || r == -ENOTDIR ? 0 : CPUS_UNKNOWN;
-	for (size_t i = 0; i < names.n_names; i++) {
-		const char *number = after(names.names[i], "node");
-
-		n += number && *number >= '0' && *number <= '9';
-	}
-	*ret = n;
-	return 0;
+		*ret = r == -ENOENT || r == -ENOTDIR ? 0 : CPUS_UNKNOWN;
+	return r == -ENOMEM ? r : 0;
 }
