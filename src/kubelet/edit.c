@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "edit.h"
 
-#include <stdarg.h>
-
 #include "../base/document.h"
 #include "../base/log.h"
 #include "../model/paths.h"
@@ -27,19 +25,14 @@ enum yaml_change {
 
 /* A change of the text: new text in the place of some bytes of the old one. */
 struct splice {
+	char *text; /* owned; first, for freep() */
 	enum yaml_change change;
 	size_t from, to;
-	char *text;  /* owned */
 	size_t node; /* the value that changes or goes, or that is before a new key */
 	const char *key, *value;
 	char odd[2 * EDIT_MAX_VALUE +
 		 2]; /* the value in quotes, where no quotes of ours would do */
 };
-
-static void splice_done(struct splice *s)
-{
-	free(s->text);
-}
 
 /* Verification */
 
@@ -170,19 +163,9 @@ static int put_splice(const char *text, size_t size, const struct yaml_document 
 	return 1;
 }
 
-static _printf_(2, 3) int print_splice(struct splice *s, const char *format, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vasprintf(&s->text, format, ap);
-	va_end(ap);
-	if (n >= 0)
-		return 0;
-	s->text = NULL;
-	return -ENOMEM;
-}
+/* asprintf() leaves the text undefined when it fails. */
+#define print_splice(s, ...)                                                                       \
+	(asprintf(&(s)->text, __VA_ARGS__) < 0 ? ((s)->text = NULL, -ENOMEM) : 0)
 
 static void line_end_of(const char *text, size_t size, size_t at, char ret[3])
 {
@@ -325,7 +308,7 @@ static int write_odd(const char *value, char ret[static 2 * EDIT_MAX_VALUE + 2])
 int edit_set(const char *text, size_t size, const char *key, const char *value, char **ret,
 	     size_t *ret_size)
 {
-	_cleanup_(splice_done) struct splice s = { .key = key, .value = value };
+	_cleanup_(freep) struct splice s = { .key = key, .value = value };
 	_cleanup_(yaml_document_done) struct yaml_document d = { .key = key };
 	int r;
 
@@ -371,7 +354,7 @@ static int drop_entry(const char *text, size_t size, const struct yaml_document 
 
 int edit_unset(const char *text, size_t size, const char *key, char **ret, size_t *ret_size)
 {
-	_cleanup_(splice_done) struct splice s = { .change = DROP_KEY, .key = key };
+	_cleanup_(freep) struct splice s = { .change = DROP_KEY, .key = key };
 	_cleanup_(yaml_document_done) struct yaml_document d = { .key = key };
 	int r;
 
