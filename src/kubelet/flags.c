@@ -2,6 +2,7 @@
 #include "flags.h"
 
 #include "../model/kubelet.h"
+#include "start-rules.h"
 #include "unit.h"
 
 #define BLANKS " \t\n\v\f\r"
@@ -54,25 +55,22 @@ void flags_done(struct flags *l)
 	*l = (struct flags){};
 }
 
-/* The flag that @text names up to "=" or its end. */
-static bool is_flag(const char *text, enum flag_kind *ret, size_t *ret_size)
+/* The flag that @text names up to "=" or its end, at *ret_end; _FLAG_N: none of these. */
+static enum flag_kind kind_of(const char *text, size_t *ret_end)
 {
 	const struct flag_name *row;
 	char name[40];
 	size_t n = strcspn(text, "=");
 
+	*ret_end = n;
 	if (n >= sizeof(name))
-		return false;
+		return _FLAG_N;
 	for (size_t i = 0; i < n; i++)
 		name[i] = text[i] == '_' ? '-' : text[i];
 	name[n] = '\0';
 
 	row = FIND(it, names, ELEMENTSOF(names), streq(name, it->name));
-	if (!row)
-		return false;
-	*ret = row->kind;
-	*ret_size = n;
-	return true;
+	return row ? row->kind : _FLAG_N;
 }
 
 static struct flag *add(struct flags *l, enum flag_kind kind)
@@ -113,18 +111,11 @@ static bool is_label_read(const char *pair)
 	return ANY(l, labels_read, ELEMENTSOF(labels_read), is_prefix(pair, *l));
 }
 
-/* The gates that start-rules.c judges, by the beginning of their names. */
+/* The gates that start-rules.c judges. */
 static bool is_gate_read(const char *pair)
 {
-	static const char *const gates[] = { "AllAlpha=",
-					     "AllBeta=",
-					     "TopologyManager",
-					     "CPUManager",
-					     "MemoryManager=",
-					     "DevicePluginCDIDevices=",
-					     "PodLevelResourceManagers=" };
-
-	return ANY(g, gates, ELEMENTSOF(gates), is_prefix(pair, *g));
+	return ANY(row, start_rows + GATES, _START_WORD_N - GATES,
+		   is_prefix(pair, row->name) && pair[strlen(row->name)] == '=');
 }
 
 /* The labels and gates that are looked at, wherever they stand in a long list. */
@@ -182,7 +173,8 @@ int flags_read(struct unit *u, struct flags *ret)
 		if (*a->text != '-')
 			continue;
 		dashes = is_prefix(a->text, "--") ? 2 : 1;
-		if (!is_flag(a->text + dashes, &kind, &n) || (dashes == 1 && kind < FLAG_NODE_IP))
+		kind = kind_of(a->text + dashes, &n);
+		if (kind == _FLAG_N || (dashes == 1 && kind < FLAG_NODE_IP))
 			continue;
 		if (kind == FLAG_OWN_CONFIG && (dashes == 2 || !is_rancher))
 			continue; /* a shell's: "sh -c" */
@@ -246,10 +238,9 @@ uint64_t flags_rest(const struct unit *u)
 
 	for (size_t i = 0; i < u->n_arguments; i++) {
 		const char *text = u->arguments[i].text;
-		enum flag_kind kind;
 		size_t n;
 
-		if (is_prefix(text, "--") && is_flag(text + 2, &kind, &n) && is_edited(kind))
+		if (is_prefix(text, "--") && is_edited(kind_of(text + 2, &n)))
 			i += !text[n + 2];
 		else
 			hash = hash * 31 + hash_text(text);
@@ -259,11 +250,9 @@ uint64_t flags_rest(const struct unit *u)
 
 bool flags_is_kubelets(const char *text)
 {
-	enum flag_kind kind;
 	size_t n;
 
-	return is_flag(text + (is_prefix(text, "--") ? 2 : 0), &kind, &n) &&
-	       kind < FLAG_KUBELET_ARG;
+	return kind_of(after(text, "--") ?: text, &n) < FLAG_KUBELET_ARG;
 }
 
 int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t line)
@@ -273,7 +262,8 @@ int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t
 	size_t n;
 
 	text = after(text, "--") ?: text;
-	if (!is_flag(text, &kind, &n))
+	kind = kind_of(text, &n);
+	if (kind == _FLAG_N)
 		return 0;
 	f = add(l, kind);
 	if (!f)
@@ -287,10 +277,10 @@ int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t
 size_t flags_labels(const char *text)
 {
 	const char *rest = text + strspn(text, "-");
-	enum flag_kind kind;
 	size_t n;
+	const enum flag_kind kind = kind_of(rest, &n);
 
-	if (!is_flag(rest, &kind, &n) || !rest[n])
+	if (!rest[n])
 		return SIZE_MAX;
 	rest += n + 1;
 	if (kind == FLAG_KUBELET_ARG) {
@@ -303,12 +293,10 @@ size_t flags_labels(const char *text)
 size_t flags_words(const char *text)
 {
 	const size_t dashes = strspn(text, "-");
-	enum flag_kind kind;
 	size_t n;
 
-	return is_flag(text + dashes, &kind, &n) && kind == FLAG_EXTRA_ARGS && text[dashes + n]
-		       ? dashes + n + 1
-		       : SIZE_MAX;
+	return kind_of(text + dashes, &n) == FLAG_EXTRA_ARGS && text[dashes + n] ? dashes + n + 1
+										 : SIZE_MAX;
 }
 
 bool flags_is_shown(const char *text, size_t labels, size_t at)
