@@ -67,9 +67,9 @@ struct run {
 	bool is_locked;
 	uint32_t blocked;
 	char blocked_detail[256];
-	bool is_changed[_KUBELET_SETTING_N];
-	struct kubelet_item first[_KUBELET_SETTING_N]; /* as first decided, where it was changed */
-	char running[80];                              /* as in struct kubelet_notes */
+	/* As first decided, where it was changed; row 0: it was not. */
+	struct kubelet_item first[_KUBELET_SETTING_N];
+	char running[80]; /* as in struct kubelet_notes */
 };
 
 /*
@@ -103,21 +103,18 @@ static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
 
 static int look(struct run *run, struct kubelet_result *res)
 {
-	struct kubelet_notes notes = {};
+	_cleanup_(freep) struct kubelet_notes notes = {};
 	int r;
 
 	r = kubelet_find(run->fs, false, &res->kubelet, &notes);
-	if (r < 0) {
-		kubelet_notes_done(&notes);
+	if (r < 0)
 		return r;
-	}
 	kubelet_decide(run->c, &res->kubelet, run->n_numa_nodes, &res->decision);
 	if (kubelet_needs_systemd(&res->kubelet, &res->decision))
 		r = kubelet_find(run->fs, true, &res->kubelet, NULL);
 	/* At once: a run looks several times, and may wait for a hanging program only once. */
 	keep_notes(run, &notes);
 	COPY(run->running, notes.running);
-	kubelet_notes_done(&notes);
 	res->kubelet.blocked = run->blocked;
 	COPY(res->kubelet.blocked_detail, run->blocked_detail);
 	if (r < 0)
@@ -170,10 +167,8 @@ static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_re
 		for (size_t i = 0; i < e->n_pairs; i++) {
 			const enum kubelet_setting s = e->pairs[i].setting;
 
-			if (before.items[s].row == 0 || before.items[s].outcome != KUBELET_CHANGED)
-				continue;
-			run->is_changed[s] = true;
-			run->first[s] = before.items[s];
+			if (before.items[s].row > 0 && before.items[s].outcome == KUBELET_CHANGED)
+				run->first[s] = before.items[s];
 		}
 		return 0;
 	}
@@ -217,7 +212,7 @@ static void note_changes(const struct run *run, struct kubelet_result *res)
 	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
 		struct kubelet_item *item = &res->decision.items[s];
 
-		if (run->is_changed[s]) {
+		if (run->first[s].row > 0) {
 			if (item->row > 0 && item->outcome != KUBELET_SATISFIED &&
 			    s != KUBELET_RESERVED_CPUS)
 				continue;

@@ -105,18 +105,6 @@ static void look_done(struct value_look *l)
 	sources_done(&l->sources);
 }
 
-void kubelet_notes_done(struct kubelet_notes *n)
-{
-	free(n->cmdline);
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The unit and its process */
 
 /* The unit: one that runs before one that is enabled before one that is there. "": none. */
@@ -150,7 +138,6 @@ static const char *const process_names[] = { "kubelet", "kubelite", "k3s", "micr
 static int is_kubelet(const struct fs *fs, const char *pid)
 {
 	_cleanup_(freep) char *text = NULL;
-	const char *name;
 	size_t size;
 	int r;
 
@@ -158,8 +145,7 @@ static int is_kubelet(const struct fs *fs, const char *pid)
 	if (r < 0)
 		return r == -ENOMEM ? r : 0; /* it has ended */
 	text[strcspn(text, " ")] = '\0'; /* k3s hides its arguments: "/usr/local/bin/k3s server" */
-	name = base_name(text);
-	return ANY(p, process_names, ELEMENTSOF(process_names), streq(name, *p));
+	return ANY(p, process_names, ELEMENTSOF(process_names), streq(basename(text), *p));
 }
 
 /* The first process of a list that is, or has in it, a kubelet, or 0. Return: 0 or -ENOMEM. */
@@ -198,7 +184,7 @@ static bool is_kubelet_program(const char *path)
 	static const char *const names[] = { "kubelet", "hyperkube", "rke2",      "k3s",
 					     "snap",    "k0s",       "microshift" };
 
-	return ANY(n, names, ELEMENTSOF(names), streq(base_name(path), *n));
+	return ANY(n, names, ELEMENTSOF(names), streq(basename(path), *n));
 }
 
 /* Is it called as a kubelet is? One that runs another program has that as its first argument. */
@@ -301,8 +287,7 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 	if (k->flavour == KUBELET_RANCHER) {
 		r = rancher_read(l->fs, &l->unit, &l->flags, &l->rancher);
 		flags_done(&l->flags);
-		l->flags = l->rancher.flags;
-		l->rancher.flags = (struct flags){};
+		l->flags = TAKE_STRUCT(l->rancher.flags);
 		COPY(k->seen.folder, l->rancher.folder);
 		COPY(k->rancher_path, l->rancher.own_path);
 		problem_note(k->seen.problem, "%s", l->rancher.problem);
@@ -326,7 +311,7 @@ static const char *free_env_file(const struct unit *u)
 {
 	for (size_t i = u->n_env_files; i-- > 0;)
 		if (strstr(u->env_files[i].path, "kubelet") &&
-		    !streq(base_name(u->env_files[i].path), "kubeadm-flags.env") &&
+		    !streq(basename(u->env_files[i].path), "kubeadm-flags.env") &&
 		    !u->env_files[i].path[strcspn(u->env_files[i].path, "*?[")])
 			return u->env_files[i].path;
 	return "";

@@ -82,7 +82,7 @@ struct kubelet_found {
 	char blocked_detail[256];
 };
 
-/* Notes for later runs, which only kubelet-ensure stores. */
+/* Notes for later runs, which only kubelet-ensure stores; released by freep(). */
 struct kubelet_notes {
 	char *cmdline; /* owned; of a running kubelet whose unit is not clear; NULL: nothing to keep
 			*/
@@ -90,7 +90,6 @@ struct kubelet_notes {
 	char version[400]; /* for KUBELET_VERSION_PATH; empty: nothing to keep */
 	char running[80];  /* "boot id:PID:start" of the running kubelet; empty: none */
 };
-void kubelet_notes_done(struct kubelet_notes *n);
 
 /**
  * kubelet_find() - look for the kubelet and its settings
