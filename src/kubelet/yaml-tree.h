@@ -47,7 +47,6 @@ size_t yaml_tree_bom(const char *text, size_t size);
 int yaml_tree_read(const char *text, size_t size, struct yaml_tree *ret);
 void yaml_tree_done(struct yaml_tree *t);
 
-const struct yaml_node *yaml_tree_meaning(const struct yaml_tree *t, const struct yaml_node *n);
 const struct yaml_node *yaml_tree_next(const struct yaml_tree *t, const struct yaml_node *n);
 
 bool yaml_node_is_text(const struct yaml_node *n, const char *text); /* is it that scalar? */

@@ -54,11 +54,6 @@ size_t yaml_tree_bom(const char *text, size_t size)
 	return size >= sizeof(bom) && memcmp(text, bom, sizeof(bom)) == 0 ? sizeof(bom) : 0;
 }
 
-const struct yaml_node *yaml_tree_meaning(const struct yaml_tree *t, const struct yaml_node *n)
-{
-	return &t->nodes[n->meaning];
-}
-
 const struct yaml_node *yaml_tree_next(const struct yaml_tree *t, const struct yaml_node *n)
 {
 	return t->nodes + n->end;
@@ -294,7 +289,7 @@ struct yaml_reader {
 
 static const struct yaml_node *meaning(const struct yaml_reader *rd, const struct yaml_node *n)
 {
-	return yaml_tree_meaning(&rd->d->tree, n);
+	return &rd->d->tree.nodes[n->meaning];
 }
 
 static const struct yaml_node *next(const struct yaml_reader *rd, const struct yaml_node *n)
