@@ -111,10 +111,7 @@ static bool copy_stripped(char *to, size_t size, const char *from, size_t n)
 
 static bool is_plain_text(const char *text)
 {
-	for (const char *s = text; *s; s++)
-		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
-			return false;
-	return config_is_utf8(text, strlen(text));
+	return !reader_has_control(text) && config_is_utf8(text, strlen(text));
 }
 
 /* Both become part of a file: nothing in them may mean something else there. */

@@ -58,7 +58,7 @@ char *reader_squeeze(char *s)
 	return s;
 }
 
-static bool has_control(const char *s)
+bool reader_has_control(const char *s)
 {
 	for (; *s; s++)
 		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
@@ -109,7 +109,7 @@ static bool check_line(struct config_reader *rd)
 
 	if (!config_is_utf8(rd->text, n))
 		return malformed(rd, "invalid UTF-8: use text in UTF-8");
-	if (has_control(rd->text))
+	if (reader_has_control(rd->text))
 		return malformed(rd, "a control character is not valid: use text without any");
 	if (rd->text[n - 1] == '\\')
 		return malformed(rd,
@@ -258,17 +258,11 @@ void pairs_done(struct pairs *p)
 	*p = (struct pairs){};
 }
 
-/* @key: NULL for the header. */
-static struct pair *find(const struct pairs *p, const char *section, const char *key)
+struct pair *pairs_find(const struct pairs *p, const char *section, const char *key)
 {
 	return FIND(item, p->items, p->n_items,
 		    streq(item->section, section) &&
 			    (key ? item->key && streq(item->key, key) : !item->key));
-}
-
-const struct pair *pairs_find(const struct pairs *p, const char *section, const char *key)
-{
-	return find(p, section, key);
 }
 
 /* @key and @value: NULL for a header. */
@@ -301,7 +295,7 @@ static int on_key(void *userdata, const char *section, const char *name, const c
 		  unsigned line)
 {
 	struct parser *parser = userdata;
-	struct pair *before = find(parser->pairs, section, name);
+	struct pair *before = pairs_find(parser->pairs, section, name);
 
 	if (before && !name)
 		return 0;
@@ -332,7 +326,7 @@ int pairs_parse(const char *file, const char *text, size_t size, struct pairs *r
 
 int pairs_set(struct pairs *p, const char *section, const char *key, const char *value)
 {
-	struct pair *item = find(p, section, key);
+	struct pair *item = pairs_find(p, section, key);
 	char *copied;
 	int r;
 
@@ -362,13 +356,13 @@ static void drop(struct pairs *p, struct pair *item)
 
 int pairs_unset(struct pairs *p, const char *section, const char *key)
 {
-	struct pair *item = find(p, section, key);
+	struct pair *item = pairs_find(p, section, key);
 
 	if (!item)
 		return -ENOENT;
 
 	drop(p, item);
-	item = find(p, section, NULL);
+	item = pairs_find(p, section, NULL);
 	if (item && !ANY(it, p->items, p->n_items, it->key && streq(it->section, section)))
 		drop(p, item);
 	return 0;

@@ -48,6 +48,8 @@ int reader_parse(const char *file, const char *data, size_t size, struct config_
 /* The words of @s with one blank between, as they are in a section. Returns @s. */
 char *reader_squeeze(char *s);
 
+bool reader_has_control(const char *s); /* a control character but tab? */
+
 /*
  * Pairs, text in and text out. A key that is a list is one pair, however many lines it has.
  * Comments and blank lines are not kept. Sections are named as the reader reports them.
@@ -78,8 +80,8 @@ void pairs_done(struct pairs *p);
 int pairs_parse(const char *file, const char *text, size_t size, struct pairs *ret,
 		struct config_errors *errors);
 
-/* NULL: it is not set. */
-const struct pair *pairs_find(const struct pairs *p, const char *section, const char *key);
+/* @key: NULL for the header. NULL: it is not set. */
+struct pair *pairs_find(const struct pairs *p, const char *section, const char *key);
 
 /* Return: 1 when something changed, 0 when the key had this value, or -ENOMEM. */
 int pairs_set(struct pairs *p, const char *section, const char *key, const char *value);
