@@ -239,19 +239,17 @@ int command_capture(const struct command *cmd)
 {
 	const char *path = cmd->argument ? cmd->argument : "rdma-provision-capture.tar";
 	const bool is_stdout = streq(path, "-");
-	struct os d = {};
+	_cleanup_(os_close) struct os d = { .fs.root = -EBADF };
 	int r;
 
 	if (is_stdout && cmd->is_json) {
 		log_error("capture - prints the archive: take it without --json");
 		return EXIT_FAILURE;
 	}
-	r = session_open_root(cmd, &d);
-	if (r < 0)
+	if (session_open_root(cmd, &d) < 0)
 		return EXIT_FAILURE;
 	r = is_stdout ? capture(&d, cmd->config, STDOUT_FILENO)
 		      : capture_file(&d, cmd->config, path);
-	os_close(&d);
 	if (r < 0) {
 		log_error_errno(r, "%s", path);
 		return EXIT_FAILURE;

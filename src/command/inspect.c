@@ -348,15 +348,12 @@ int command_manifest(const struct command *cmd)
 int command_check(const struct command *cmd)
 {
 	_cleanup_(freep) char *text = NULL, *impossible = NULL;
-	struct os d = {};
+	_cleanup_(os_close) struct os d = { .fs.root = -EBADF };
 	int r;
 
-	r = session_open_root(cmd, &d);
-	if (r < 0)
+	if (session_open_root(cmd, &d) < 0)
 		return EXIT_FAILURE;
-
 	r = check(&d, cmd, &text, &impossible);
-	os_close(&d);
 	if (r >= 0 && !cmd->is_json && !cmd->with_pod &&
 	    session_print("The configuration is valid.\n") != EXIT_SUCCESS)
 		return EXIT_FAILURE;

@@ -176,13 +176,10 @@ static int parse_all(struct setting_change *c)
 		r = a ? parse(c->req, c->req->keys[i], a) : -ENOMEM;
 		if (r < 0)
 			return r;
-		for (size_t k = 0; k < i; k++)
-			if (streq(c->items[k].section, a->section) &&
-			    streq(c->items[k].key, a->key)) {
-				log_error("%s.%s: is given twice: use each key once", a->section,
-					  a->key);
-				return -EINVAL;
-			}
+		if (ANY(b, c->items, i, streq(b->section, a->section) && streq(b->key, a->key))) {
+			log_error("%s.%s: is given twice: use each key once", a->section, a->key);
+			return -EINVAL;
+		}
 	}
 	return 0;
 }
@@ -288,7 +285,7 @@ static int edit(struct setting_change *c)
 			return tell_not_set(c, a);
 		if (r < 0)
 			return r;
-		c->is_changed = c->is_changed || !a->value || r > 0;
+		c->is_changed |= !a->value || r > 0;
 	}
 	return 0;
 }
@@ -600,8 +597,7 @@ static int run(struct setting_change *c, struct set_result *ret)
 	if (tell_overridden(c) < 0 || tell_kept(c) < 0)
 		log_warning("Whether other files override it is not known");
 
-	*ret = (struct set_result){ config, is_same };
-	config = (struct config){};
+	*ret = (struct set_result){ TAKE_STRUCT(config), is_same };
 	return r;
 }
 
@@ -724,11 +720,10 @@ static int change_configuration(const struct command *cmd, struct set_request *r
 {
 	struct preset_choice choice = {};
 	struct set_result res = {};
-	int told = EXIT_SUCCESS, r;
-	struct os d = {};
+	_cleanup_(os_close) struct os d = { .fs.root = -EBADF };
+	int told = EXIT_SUCCESS, r = 0;
 
-	r = session_open_root(cmd, &d);
-	if (r < 0)
+	if (session_open_root(cmd, &d) < 0)
 		return EXIT_FAILURE;
 	if (!req->is_unset)
 		req->os = &d;
@@ -745,8 +740,7 @@ static int change_configuration(const struct command *cmd, struct set_request *r
 	if (r >= 0)
 		told = tell_change(cmd, &d, &res, r > 0);
 	config_done(&res.config);
-	os_close(&d);
-	req->os = NULL; /* it is gone */
+	req->os = NULL; /* it ends here */
 	return r < 0 ? EXIT_FAILURE : told;
 }
 

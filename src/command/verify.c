@@ -246,11 +246,9 @@ static const char *why_no_smc(const struct verify *v)
 {
 	const struct plan *p = v->plan;
 
-	if (v->config->smc.enable != SMC_AUTO)
+	if (v->config->smc.enable != SMC_AUTO ||
+	    ANY(a, p->actions, p->n_actions, a->step == STEP_SMC))
 		return NULL;
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].step == STEP_SMC)
-			return NULL;
 	for (size_t i = 0; i < p->n_reasons; i++)
 		if (p->reasons[i].reason == REASON_SMC_ABSENT ||
 		    p->reasons[i].reason == REASON_SMC_IWARP)
@@ -268,15 +266,13 @@ static int check_smc(struct verify *v)
 		return add(v, CHECK_SMC, "node", SKIPPED, "[SMC] Enable=no");
 	for (size_t i = 0; i < v->plan->n_devices; i++) {
 		const struct device *d = &v->plan->devices[i];
-		bool is_named = false;
 
 		if (!d->is_usable || !d->is_handed_out || d->is_in_pod || !d->ibdev)
 			continue;
-		for (size_t k = 0; k < v->node->n_pnets; k++)
-			is_named = is_named || streq(v->node->pnets[k].ibdev, d->ibdev->name) ||
-				   (d->netdev && streq(v->node->pnets[k].netdev, d->netdev->name));
 		n_usable++;
-		n_named += is_named;
+		n_named += ANY(p, v->node->pnets, v->node->n_pnets,
+			       streq(p->ibdev, d->ibdev->name) ||
+				       (d->netdev && streq(p->netdev, d->netdev->name)));
 	}
 	is_good = v->node->has_pnets && n_usable > 0 && n_named == n_usable;
 	if (!is_good && why_not)
@@ -341,10 +337,10 @@ static int check_sockets(struct verify *v)
 
 static size_t n_registered(const struct node *n, const char *resource)
 {
-	for (size_t i = 0; i < n->n_plugin_resources; i++)
-		if (streq(n->plugin_resources[i].name, resource))
-			return n->plugin_resources[i].n_devices;
-	return 0;
+	const struct plugin_resource *found =
+		FIND(p, n->plugin_resources, n->n_plugin_resources, streq(p->name, resource));
+
+	return found ? found->n_devices : 0;
 }
 
 /* @n_devices: how many of them our plugin exposes now. */
