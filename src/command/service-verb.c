@@ -229,18 +229,12 @@ int command_kubelet(const struct command *cmd)
 	return session_become_kubelet(cmd, false);
 }
 
-static bool may_come(void *userdata _unused_)
-{
-	return true;
-}
-
 /* Waits whatever the service does: without the wait systemd restarts a kubelet ten times a
  * second. */
 static bool is_ready(const struct fs *fs)
 {
 	const struct wait w = { .timeout_usec = fs->is_live ? STRICT_USEC : 0,
-				.until_ready = true,
-				.may_come = may_come };
+				.until_ready = true };
 	enum node_state state;
 
 	wait_state(fs, &w, &state);

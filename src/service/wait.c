@@ -95,8 +95,6 @@ int wait_state(const struct fs *fs, const struct wait *w, enum node_state *ret)
 		if (w->may_come && !w->may_come(w->userdata))
 			return -ESRCH;
 		r = wait_read_state(fs, ret);
-		if (r < 0 && r != -ENOENT && !w->may_come)
-			return r;
 		if (r >= 0 && (*ret == NODE_READY || (*ret != NODE_STARTING && !w->until_ready)))
 			return 0;
 		r = wait_event(inotify, w, until, &tick);

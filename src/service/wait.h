@@ -17,8 +17,8 @@ struct wait {
 	uint64_t timeout_usec; /* UINT64_MAX: for ever */
 	bool until_ready;      /* a degraded node is waited for as well */
 	/* Asked before each look whether the service still makes a state: what one that has ended
-	 * left says nothing of the node as it is now. A state that cannot be read is waited for as
-	 * well. NULL: it is not asked, and such a state is an error. */
+	 * left says nothing of the node as it is now. NULL: it may. A state that cannot be read is
+	 * waited for as well. */
 	bool (*may_come)(void *userdata);
 	void (*on_tick)(void *userdata); /* each WAIT_TICK_USEC; NULL: never */
 	const int *fd; /* one that wakes it as well, or a negative number; NULL: none */
