@@ -148,6 +148,19 @@ static inline void freep(void *p)
 	free(*(void **)p);
 }
 
+struct words {
+	char **words; /* owned, and each of them */
+	size_t n;
+};
+
+static inline void words_done(struct words *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->words[i]);
+	free(l->words);
+	*l = (struct words){};
+}
+
 /* A text that is printed to f. */
 struct stream {
 	FILE *f;

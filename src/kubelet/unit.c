@@ -361,29 +361,26 @@ static int read_env_files(struct unit *u, const struct fs *fs)
 /* The unit as systemd itself has it, in place of what its files say: they may have been edited
  * after the last daemon-reload. Words that are the same in both keep their place in a file. */
 
-static int adopt_exec(struct unit *u, const struct manager_unit *m)
+static void adopt_exec(struct unit *u, struct manager_unit *m)
 {
 	bool is_same = m->exec.n == u->exec.n && m->exec.n > 0;
-	int r = 0;
 
 	/* The first word has prefixes in the file, which systemd tells in flags. */
 	for (size_t i = 1; i < m->exec.n && is_same; i++)
 		is_same = streq(u->exec.words[i], m->exec.words[i]);
 	if (is_same)
-		return 0;
+		return;
 
 	words_done(&u->exec);
 	u->exec_place.page = NO_PAGE;
-	for (size_t i = 0; i < m->exec.n && r >= 0; i++)
-		r = words_add(&u->exec, m->exec.words[i]);
-	return r;
+	u->exec = TAKE_STRUCT(m->exec);
 }
 
 /*
  * Takes variables that the files lack or set otherwise: a file was edited after the last
  * daemon-reload. Variables of systemd itself (@is_inherited) only fill gaps.
  */
-static int adopt_environment(struct unit *u, const struct manager_words *l, bool is_inherited)
+static int adopt_environment(struct unit *u, const struct words *l, bool is_inherited)
 {
 	static const struct place nowhere = { .page = NO_PAGE };
 	int r = 0;
@@ -472,9 +469,8 @@ static int loaded_read(struct unit *u, const struct fs *fs, bool is_asking)
 		return 0;
 	u->is_there = u->is_clear = true;
 	*u->problem = '\0'; /* of files that systemd has understood */
-	r = adopt_exec(u, &m);
-	if (r >= 0)
-		r = adopt_environment(u, &m.environment, false);
+	adopt_exec(u, &m);
+	r = adopt_environment(u, &m.environment, false);
 	if (r >= 0)
 		r = adopt_environment(u, &m.inherited, true);
 	return r < 0 ? r : adopt_env_files(u, &m);

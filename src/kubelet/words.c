@@ -39,24 +39,6 @@ char *text_take(struct text *t)
 	return TAKE(t->bytes);
 }
 
-void words_done(struct words *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		free(l->words[i]);
-	free(l->words);
-	*l = (struct words){};
-}
-
-int words_add(struct words *l, const char *word)
-{
-	char *copied = strdup(word);
-
-	if (copied && ADD(l->words, l->n, copied) >= 0)
-		return 0;
-	free(copied);
-	return -ENOMEM;
-}
-
 void variable_done(struct variable *v)
 {
 	free(v->value);
@@ -152,9 +134,9 @@ int words_split(const char *text, bool has_escapes, struct words *ret)
 		if (r < 0)
 			return r;
 		bytes = text_take(&word);
-		r = bytes ? words_add(&l, bytes) : -ENOMEM;
-		if (r < 0)
-			return r;
+		if (!bytes || ADD(l.words, l.n, bytes) < 0)
+			return -ENOMEM;
+		TAKE(bytes);
 	}
 
 	*ret = TAKE_STRUCT(l);

@@ -27,13 +27,6 @@ int text_add(struct text *t, char c); /* 0 or -ENOMEM */
 int text_add_string(struct text *t, const char *s);
 char *text_take(struct text *t); /* as C text, the caller's; NULL: no memory */
 
-struct words {
-	char **words; /* owned */
-	size_t n;
-};
-void words_done(struct words *l);
-int words_add(struct words *l, const char *word); /* 0 or -ENOMEM */
-
 /*
  * Splits at blanks. Quotes hold words together and go. @has_escapes: as in units, with C's escapes,
  * where a wrong one is -EBADMSG; else as for "$NAME", where a backslash only goes. An open quote:

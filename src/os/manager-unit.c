@@ -11,19 +11,12 @@
 /* systemd may be busy, or the helper slow to start; kubelet-ensure has five in all. */
 #define ASK_USEC (4 * USEC_PER_SEC)
 
-static void words_free(struct manager_words *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		free(l->words[i]);
-	free(l->words);
-}
-
 void manager_unit_done(struct manager_unit *m)
 {
-	words_free(&m->exec);
-	words_free(&m->environment);
-	words_free(&m->inherited);
-	words_free(&m->env_files);
+	words_done(&m->exec);
+	words_done(&m->environment);
+	words_done(&m->inherited);
+	words_done(&m->env_files);
 	*m = (struct manager_unit){};
 }
 

@@ -204,7 +204,7 @@ static int run_job(const char *method, const char *unit, uint64_t timeout_usec, 
 /* Reading a unit */
 
 /* @prefix: a character before the text, or "". */
-static int add_word(struct manager_words *l, const char *prefix, const char *text)
+static int add_word(struct words *l, const char *prefix, const char *text)
 {
 	char **slot = APPEND(l->words, l->n);
 
@@ -242,7 +242,7 @@ static int get_property(sd_bus *bus, uint64_t deadline, const char *path, const 
 	return 0;
 }
 
-static int read_words(sd_bus_message *m, struct manager_words *ret)
+static int read_words(sd_bus_message *m, struct words *ret)
 {
 	const char *text;
 	int r;
@@ -253,7 +253,7 @@ static int read_words(sd_bus_message *m, struct manager_words *ret)
 	return r < 0 ? r : sd_bus_message_exit_container(m);
 }
 
-static int read_exec(sd_bus_message *m, struct manager_words *ret)
+static int read_exec(sd_bus_message *m, struct words *ret)
 {
 	const char *path;
 	int r;
@@ -275,7 +275,7 @@ static int read_exec(sd_bus_message *m, struct manager_words *ret)
 	return ret->words[0] ? 0 : -ENOMEM;
 }
 
-static int read_env_files(sd_bus_message *m, struct manager_words *ret)
+static int read_env_files(sd_bus_message *m, struct words *ret)
 {
 	const char *path;
 	int r, is_optional;
@@ -335,8 +335,8 @@ static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct ma
 {
 	const struct {
 		const char *interface, *name, *type;
-		int (*read)(sd_bus_message *m, struct manager_words *ret);
-		struct manager_words *ret;
+		int (*read)(sd_bus_message *m, struct words *ret);
+		struct words *ret;
 	} words[] = {
 		{ SERVICE, "ExecStart", "a(sasbttttuii)", read_exec, &ret->exec },
 		{ SERVICE, "Environment", "as", read_words, &ret->environment },

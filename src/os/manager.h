@@ -81,20 +81,14 @@ void manager_watch_done(struct manager_watch *w);
 #define MANAGER_SOCKET        "/run/rdma-provision-manager.socket"
 #define MANAGER_UNIT_QUESTION "unit"
 
-struct manager_words {
-	char **words; /* owned */
-	size_t n;
-};
-
 /* A service as systemd has loaded it. */
 struct manager_unit {
-	struct manager_words exec;        /* of the first ExecStart=: specifiers are expanded,
-					     variables not; the first word has no prefixes */
-	struct manager_words environment; /* "NAME=VALUE" */
-	struct manager_words inherited;   /* the same, of systemd itself: "systemctl
-					     set-environment" */
-	struct manager_words env_files;   /* "-/path" may be missing, "+/path" must be there */
-	uint64_t start_usec; /* CLOCK_MONOTONIC of its last start in this boot; 0: none */
+	struct words exec;        /* of the first ExecStart=: specifiers are expanded,
+				     variables not; the first word has no prefixes */
+	struct words environment; /* "NAME=VALUE" */
+	struct words inherited;   /* the same, of systemd itself: "systemctl set-environment" */
+	struct words env_files;   /* "-/path" may be missing, "+/path" must be there */
+	uint64_t start_usec;      /* CLOCK_MONOTONIC of its last start in this boot; 0: none */
 };
 
 void manager_unit_done(struct manager_unit *m);
