@@ -389,9 +389,8 @@ static void decide_exit(const struct kubelet_found *k, uint32_t n_numa_nodes,
 {
 	char before[256], after[256];
 
-	for (int s = 0; s < _KUBELET_SETTING_N; s++)
-		if (ret->items[s].outcome == KUBELET_REFUSED)
-			return; /* for a reason of its own */
+	if (ANY(item, ret->items, _KUBELET_SETTING_N, item->outcome == KUBELET_REFUSED))
+		return; /* for a reason of its own */
 	find_exit(k, ret, n_numa_nodes, false, before);
 	find_exit(k, ret, n_numa_nodes, true, after);
 	COPY(ret->would_exit, after);

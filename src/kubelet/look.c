@@ -11,11 +11,9 @@
 
 bool kubelet_needs_systemd(const struct kubelet_found *k, const struct kubelet_decision *d)
 {
-	bool is_refused = *k->seen.problem;
-
-	for (size_t i = 0; i < _KUBELET_SETTING_N; i++)
-		is_refused |= d->items[i].row > 0 && d->items[i].outcome == KUBELET_REFUSED;
-	return k->is_unasked && is_refused;
+	return k->is_unasked &&
+	       (*k->seen.problem || ANY(item, d->items, _KUBELET_SETTING_N,
+					item->row > 0 && item->outcome == KUBELET_REFUSED));
 }
 
 /*

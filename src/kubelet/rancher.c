@@ -35,9 +35,8 @@ void rancher_done(struct rancher *r)
 
 bool rancher_reads_variable(const char *name)
 {
-	const char *rest = after(name, "K3S_");
+	const char *rest = after(name, "K3S_") ?: after(name, "RKE2_");
 
-	rest = rest ? rest : after(name, "RKE2_");
 	return rest && *rest && ANY(o, owns, ELEMENTSOF(owns), streq(rest, o->variable));
 }
 

@@ -33,10 +33,8 @@ static void add(struct kubelet *k, const char *url, const char *path)
 	char host[sizeof(k->servers[0].host)];
 
 	ip_host(url, host, sizeof(host));
-	for (size_t i = 0; i < k->n_servers; i++)
-		if (streq(k->servers[i].host, host))
-			return;
-	if (!*host || k->n_servers == ELEMENTSOF(k->servers))
+	if (!*host || k->n_servers == ELEMENTSOF(k->servers) ||
+	    ANY(it, k->servers, k->n_servers, streq(it->host, host)))
 		return;
 	COPY(k->servers[k->n_servers].host, host);
 	COPY(k->servers[k->n_servers++].path, path);
