@@ -306,18 +306,21 @@ static int make_text(struct setting_change *c)
 
 /* --- is it valid with everything else? --- */
 
+/* The settings of 50-set.conf among all files that will be in force. 0 or -ENOMEM. */
+static int parse_set_file(const struct setting_change *c, struct pairs *ret)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	const struct config_file *f = FIND(it, c->files.items, c->files.n_items,
+					   it->size > 0 && streq(it->path, "/" SET_PATH));
+
+	return f ? pairs_parse(f->path, f->data, f->size, ret, &errors) : 0;
+}
+
 /* The setting in this line of 50-set.conf as it will be, or is where it stays; NULL: none. */
 static const struct pair *find_line(struct setting_change *c, unsigned line)
 {
-	_cleanup_(config_errors_done) struct config_errors errors = {};
-
-	for (size_t i = 0; i < c->files.n_items && c->pairs.n_items == 0; i++) {
-		const struct config_file *f = &c->files.items[i];
-
-		if (streq(f->path, "/" SET_PATH) && f->size > 0 &&
-		    pairs_parse(f->path, f->data, f->size, &c->pairs, &errors) < 0)
-			return NULL;
-	}
+	if (c->pairs.n_items == 0 && parse_set_file(c, &c->pairs) < 0)
+		return NULL;
 	return FIND(item, c->pairs.items, c->pairs.n_items,
 		    (c->text ? item->put : item->line) == line);
 }
@@ -479,14 +482,11 @@ static int tell_overridden(const struct setting_change *c)
 /* Logs settings of before that a new preset does not replace. */
 static int tell_kept(const struct setting_change *c)
 {
-	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(pairs_done) struct pairs pairs = {};
-	const struct config_file *file = FIND(it, c->files.items, c->files.n_items,
-					      it->size > 0 && streq(it->path, "/" SET_PATH));
 
-	if (!c->preset.is_new || !c->preset.text || !file)
+	if (!c->preset.is_new || !c->preset.text)
 		return 0;
-	if (pairs_parse(file->path, file->data, file->size, &pairs, &errors) < 0)
+	if (parse_set_file(c, &pairs) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < pairs.n_items; i++) {
 		const struct pair *p = &pairs.items[i];
