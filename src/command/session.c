@@ -27,15 +27,11 @@ int session_open_root(const struct command *cmd, struct os *ret)
 
 int session_open_os(const struct command *cmd, struct session *ret)
 {
-	int r;
+	int r = session_open_root(cmd, &ret->os);
 
-	r = session_open_root(cmd, &ret->os);
-	if (r < 0) {
-		*ret = (struct session){ .os.fs.root = -EBADF };
-		return r;
-	}
-	ret->os.fs.unread = &ret->denied;
-	return 0;
+	if (r >= 0)
+		ret->os.fs.unread = &ret->denied;
+	return r;
 }
 
 int session_open(const struct command *cmd, struct session *ret)

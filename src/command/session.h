@@ -18,8 +18,8 @@ struct session {
 
 void session_done(struct session *s);
 
-/* Opens --root, and with session_open() reads the configuration. Errors are logged. Return: 0 or
- * -errno; @ret can be released either way. */
+/* Opens --root, and with session_open() reads the configuration. Errors are logged. @ret: empty,
+ * .os.fs.root = -EBADF; can be released either way. Return: 0 or -errno. */
 int session_open_os(const struct command *cmd, struct session *ret);
 int session_open(const struct command *cmd, struct session *ret);
 
