@@ -28,15 +28,10 @@ static char *cut_word(char **line)
 
 /* --- names --- */
 
-static bool is_known(const struct node *n, const char *name)
-{
-	return ANY(h, n->hosts, n->n_hosts, streq(h->name, name));
-}
-
 /* A line of /etc/hosts: hosts(5). */
 static int read_host(struct node *n, char *line, uint32_t number, const char *name)
 {
-	struct host host = { .line = number }, *slot;
+	struct host host = { .line = number };
 	bool is_found = false;
 	char *word;
 
@@ -48,12 +43,8 @@ static int read_host(struct node *n, char *line, uint32_t number, const char *na
 		is_found |= strcasecmp(word, name) == 0;
 	if (!is_found)
 		return 0;
-	slot = APPEND(n->hosts, n->n_hosts);
-	if (!slot)
-		return -ENOMEM;
-	*slot = host;
-	COPY(slot->name, name);
-	return 0;
+	COPY(host.name, name);
+	return ADD(n->hosts, n->n_hosts, host);
 }
 
 /* Adds the lines with that name, once. */
@@ -61,7 +52,8 @@ static int find_name(struct places *p, const char *name)
 {
 	uint32_t number = 0;
 
-	if (is_known(p->n, name) || !*name || strlen(name) >= HOST_NAME_LEN)
+	if (ANY(h, p->n->hosts, p->n->n_hosts, streq(h->name, name)) || !*name ||
+	    strlen(name) >= HOST_NAME_LEN)
 		return 0;
 	for (const char *at = p->hosts; at && *at; at += *at == '\n') {
 		const char *end = strchrnul(at, '\n');
@@ -376,10 +368,8 @@ static bool is_on(const struct graph *g, uint32_t ifindex, const struct netdev *
 
 static bool leads_into(const struct graph *g, const struct lookup *l, const struct netdev *tunnel)
 {
-	for (size_t i = 0; i < l->n_hops && l->result == 0; i++)
-		if (is_on(g, l->hops[i], tunnel))
-			return true;
-	return l->result == 0 && is_on(g, l->found, tunnel);
+	return l->result == 0 &&
+	       (is_on(g, l->found, tunnel) || ANY(hop, l->hops, l->n_hops, is_on(g, *hop, tunnel)));
 }
 
 static int add_end(struct node *n, const struct tunnel_end *end, const struct netdev *tunnel,
@@ -398,21 +388,6 @@ static int add_end(struct node *n, const struct tunnel_end *end, const struct ne
 	snprintf(words, sizeof(words), "the other end of %s, %s, for: %s", tunnel->name, address,
 		 what_for);
 	return append(n, TO_TUNNEL_END, &l, words) ? 0 : -ENOMEM;
-}
-
-static int add_ends(const struct graph *g, struct node *n, size_t i)
-{
-	const struct destination d = n->destinations[i]; /* the array may move */
-
-	for (size_t k = 0; k < n->n_tunnel_ends; k++) {
-		const struct tunnel_end *end = &n->tunnel_ends[k];
-		const struct netdev *tunnel = node_netdev(n, end->ifindex);
-
-		if (tunnel && !is_zero(end->remote) && leads_into(g, &d.lookup, tunnel) &&
-		    add_end(n, end, tunnel, d.words) < 0)
-			return -ENOMEM;
-	}
-	return 0;
 }
 
 /* By the rules of needs-rules.c. */
@@ -436,17 +411,19 @@ static bool is_kubelets(const struct node *n, const struct address *a)
 			   memcmp(h->address, a->local, sizeof(bytes)) == 0);
 }
 
-/* A kubelet whose address is on a tunnel is reached by the other ends. */
-static int add_kubelets_ends(const struct graph *g, struct node *n)
+/* The other ends of tunnels that packets to @d leave by. NULL: a kubelet whose address is on a
+ * tunnel is reached by the other ends. */
+static int add_ends(const struct graph *g, struct node *n, const struct destination *d)
 {
 	for (size_t i = 0; i < n->n_tunnel_ends; i++) {
 		const struct tunnel_end *end = &n->tunnel_ends[i];
 		const struct netdev *tunnel = node_netdev(n, end->ifindex);
 
 		if (tunnel && !is_zero(end->remote) &&
-		    ANY(a, n->addresses, n->n_addresses,
-			is_on(g, a->ifindex, tunnel) && is_kubelets(n, a)) &&
-		    add_end(n, end, tunnel, "the kubelet's address") < 0)
+		    (d ? leads_into(g, &d->lookup, tunnel)
+		       : ANY(a, n->addresses, n->n_addresses,
+			     is_on(g, a->ifindex, tunnel) && is_kubelets(n, a))) &&
+		    add_end(n, end, tunnel, d ? d->words : "the kubelet's address") < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -466,6 +443,7 @@ static int ask(struct os *d, const struct node *n, struct lookup *l)
 int observe_destinations_ask(struct os *d, struct node *n)
 {
 	_cleanup_(graph_done) struct graph g = {};
+	struct destination asked;
 	int r = add_defaults(n, AF_INET);
 
 	if (r >= 0)
@@ -473,11 +451,12 @@ int observe_destinations_ask(struct os *d, struct node *n)
 	if (r >= 0 && n->n_tunnel_ends > 0)
 		r = graph_make(n, &g);
 	if (r >= 0)
-		r = add_kubelets_ends(&g, n);
+		r = add_ends(&g, n, NULL);
 	for (size_t i = 0; i < n->n_destinations && r >= 0; i++) {
 		r = ask(d, n, &n->destinations[i].lookup);
+		asked = n->destinations[i]; /* the array may move */
 		if (r >= 0)
-			r = add_ends(&g, n, i);
+			r = add_ends(&g, n, &asked);
 	}
 	return r;
 }
