@@ -99,6 +99,13 @@ struct fields {
 	      .count = offsetof(struct_, n_##member_), ##__VA_ARGS__)
 #define FIELDS(rows_, struct_, ...)                                                                \
 	{ .rows = (rows_), .n_rows = ELEMENTSOF(rows_), .size = sizeof(struct_), ##__VA_ARGS__ }
+/* Defines @name_: the table of a struct that has a list in "entries", and nothing else. */
+#define ENTRIES_FIELDS(name_, struct_, key_, fields_, ...)                                         \
+	static const struct field name_##_rows[] = {                                               \
+		LIST(FIELD_LIST, struct_, key_, entries, fields_,                                  \
+		     .flags = FIELD_FORGET | FIELD_SPARSE, ##__VA_ARGS__),                         \
+	};                                                                                         \
+	const struct fields name_ = FIELDS(name_##_rows, struct_)
 
 #define FIELDS_PLACE_LEN 160
 

@@ -19,11 +19,7 @@ static const struct field change_rows[] = {
 };
 static const struct fields change_fields = FIELDS(change_rows, struct ledger_entry);
 
-static const struct field changes_rows[] = {
-	LIST(FIELD_LIST, struct ledger, "changes", entries, change_fields,
-	     .flags = FIELD_FORGET | FIELD_SPARSE),
-};
-const struct fields ledger_fields = FIELDS(changes_rows, struct ledger);
+ENTRIES_FIELDS(ledger_fields, struct ledger, "changes", change_fields);
 
 static const struct field edit_rows[] = {
 	WORD_FIELD(struct ledger_entry, "key", setting, kubelet_key, _KUBELET_SETTING_N,
@@ -52,11 +48,7 @@ static bool is_edit(void *item)
 static const struct fields edit_fields =
 	FIELDS(edit_rows, struct ledger_entry, .is_valid = is_edit);
 
-static const struct field edits_rows[] = {
-	LIST(FIELD_LIST, struct ledger, "edits", entries, edit_fields, .max = MAX_EDITS,
-	     .flags = FIELD_FORGET | FIELD_SPARSE),
-};
-const struct fields ledger_files_fields = FIELDS(edits_rows, struct ledger);
+ENTRIES_FIELDS(ledger_files_fields, struct ledger, "edits", edit_fields, .max = MAX_EDITS);
 
 void ledger_done(struct ledger *l)
 {

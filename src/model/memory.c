@@ -203,11 +203,7 @@ static const struct field boot_rows[] = {
 };
 static const struct fields boot_fields = FIELDS(boot_rows, struct boot);
 
-static const struct field boots_rows[] = {
-	LIST(FIELD_LIST, struct boots, "boots", entries, boot_fields,
-	     .flags = FIELD_FORGET | FIELD_SPARSE),
-};
-const struct fields boots_fields = FIELDS(boots_rows, struct boots);
+ENTRIES_FIELDS(boots_fields, struct boots, "boots", boot_fields);
 
 static const struct field output_rows[] = {
 	WORD_FIELD(struct output_record, "output", output, output_name, _OUTPUT_N,
@@ -223,11 +219,7 @@ static bool is_absolute(void *item)
 static const struct fields output_fields =
 	FIELDS(output_rows, struct output_record, .is_valid = is_absolute);
 
-static const struct field outputs_rows[] = {
-	LIST(FIELD_LIST, struct output_records, "outputs", entries, output_fields,
-	     .flags = FIELD_FORGET | FIELD_SPARSE),
-};
-const struct fields output_records_fields = FIELDS(outputs_rows, struct output_records);
+ENTRIES_FIELDS(output_records_fields, struct output_records, "outputs", output_fields);
 
 static const struct field autoprobe_rows[] = {
 	FIELD(FIELD_NAME, struct autoprobe_entry, "boot_id", boot_id, .flags = FIELD_NEEDED),
@@ -235,11 +227,7 @@ static const struct field autoprobe_rows[] = {
 };
 static const struct fields autoprobe_fields = FIELDS(autoprobe_rows, struct autoprobe_entry);
 
-static const struct field autoprobes_rows[] = {
-	LIST(FIELD_LIST, struct autoprobes, "autoprobe", entries, autoprobe_fields,
-	     .flags = FIELD_FORGET | FIELD_SPARSE),
-};
-const struct fields autoprobes_fields = FIELDS(autoprobes_rows, struct autoprobes);
+ENTRIES_FIELDS(autoprobes_fields, struct autoprobes, "autoprobe", autoprobe_fields);
 
 static const struct field answer_rows[] = {
 	FIELD(FIELD_NAME, struct metadata_answer, "mac", mac, .flags = FIELD_NEEDED),
@@ -258,11 +246,7 @@ static bool is_answer(void *item)
 static const struct fields answer_fields =
 	FIELDS(answer_rows, struct metadata_answer, .is_valid = is_answer);
 
-static const struct field answers_rows[] = {
-	LIST(FIELD_LIST, struct metadata_answers, "metadata", entries, answer_fields,
-	     .flags = FIELD_FORGET | FIELD_SPARSE),
-};
-const struct fields metadata_answers_fields = FIELDS(answers_rows, struct metadata_answers);
+ENTRIES_FIELDS(metadata_answers_fields, struct metadata_answers, "metadata", answer_fields);
 
 static const struct field plugin_rows[] = {
 	FIELD(FIELD_NAME, struct plugin_record, "plugin_file", text,
