@@ -481,31 +481,23 @@ void plan_mark_tried(struct plan *p)
 
 /* --- what three boots failed at: the rules of model/boots.h --- */
 
-static void tell_how(const struct node *n, const struct memory *memory, const struct boot_step *s,
-		     char *ret, size_t size)
+static void refuse_loop(const struct node *n, const struct memory *memory,
+			const struct boot_step *s, struct plan *p, struct action *a)
 {
-	const struct boot_step *last = boots_last(n, memory, s);
+	const int result = boots_last(n, memory, s)->result;
 
-	if (last->result < 0)
-		snprintf(ret, size, "%s%s%s failed in 3 boots: %s", verb_name(s->verb),
-			 s->to[0] ? " " : "", s->to, strerror(-last->result));
-	else
-		snprintf(ret, size, "%s%s%s began in 3 boots and never ended", verb_name(s->verb),
-			 s->to[0] ? " " : "", s->to);
-}
-
-static void refuse_loop(struct plan *p, struct action *a, const char *detail)
-{
 	a->class = CLASS_REFUSED;
 	a->reason = REASON_BOOT_LOOP;
-	a->detail = action_text(&p->texts, detail);
+	a->detail =
+		plan_text(p, "%s%s%s %s%s", verb_name(s->verb), s->to[0] ? " " : "", s->to,
+			  result < 0 ? "failed in 3 boots: " : "began in 3 boots and never ended",
+			  result < 0 ? strerror(-result) : "");
 }
 
 int plan_boots(const struct config *c, const struct node *n, const struct memory *memory,
 	       struct plan *p)
 {
 	struct boot_step s;
-	char detail[192];
 
 	/* A person who runs a pass by hand wants the step now, and stands beside the machine. */
 	if (n->is_by_hand)
@@ -517,8 +509,7 @@ int plan_boots(const struct config *c, const struct node *n, const struct memory
 		    !boots_is_loop(n, memory, &s) ||
 		    attempts_find(p->tried, a->verb, a->target, s.to))
 			continue;
-		tell_how(n, memory, &s, detail, sizeof(detail));
-		refuse_loop(p, a, detail);
+		refuse_loop(n, memory, &s, p, a);
 		if (a->verb == VERB_SET_NUM_VFS) {
 			drop_rest(p, s.target);
 			i = 0; /* places have changed, and the first one was met */
