@@ -107,7 +107,6 @@ static int want_name(struct back *b, const struct given *now, const struct given
 		in_use_append(b->names, sizeof(b->names), verb_name(VERB_SET_NAME));
 		return 0;
 	}
-	b->differs = true;
 	return want(b, VERB_SET_NAME, now->name, aside);
 }
 
@@ -123,19 +122,14 @@ static int want_all(struct back *b, const struct given *now, const struct given 
 		r = want_text(b, VERB_SET_VF_MAC, now->vf_mac, g->vf_mac);
 	if (r >= 0)
 		r = want_text(b, VERB_SET_MAC, now->mac, g->mac);
-	if (r < 0)
-		return r;
-	if (dc->trust == TRUST_KEEP)
+	if (r >= 0 && dc->trust == TRUST_KEEP)
 		r = want_number(b, VERB_SET_VF_TRUST, now->trust, g->trust);
-	if (r < 0)
-		return r;
-	if (dc->mtu == 0)
+	if (r >= 0 && dc->mtu == 0)
 		r = want_number(b, VERB_SET_MTU, now->mtu, g->mtu);
 	if (r >= 0)
 		r = want_altnames(b, VERB_REMOVE_ALTNAME, now->altnames, g->altnames);
-	if (r < 0)
-		return r;
-	r = want_name(b, now, g);
+	if (r >= 0)
+		r = want_name(b, now, g);
 	return r < 0 ? r : want_altnames(b, VERB_ADD_ALTNAME, g->altnames, now->altnames);
 }
 
