@@ -122,10 +122,8 @@ void in_use_append(char *list, size_t size, const char *item)
 /* Is the process of @u named already? A process may have a context, QPs and more. */
 static bool is_named(const struct node *n, const struct user *u)
 {
-	for (const struct user *v = n->users; v < u; v++)
-		if (u->pid > 0 && v->pid == u->pid && streq(v->target, u->target))
-			return true;
-	return false;
+	return ANY(v, n->users, (size_t)(u - n->users),
+		   u->pid > 0 && v->pid == u->pid && streq(v->target, u->target));
 }
 
 static bool list_users(const struct node *n, const char *target, char *ret, size_t size)

@@ -92,9 +92,7 @@ static int list_kernel_threads(const struct fs *fs, uint32_t **ret, size_t *ret_
 
 	for (char *save = NULL, *word = strtok_r(text, " ", &save); word;
 	     word = strtok_r(NULL, " ", &save)) {
-		if (!parse_pid(word, &pid))
-			continue;
-		if (ADD(*ret, *ret_n, pid) < 0)
+		if (parse_pid(word, &pid) && ADD(*ret, *ret_n, pid) < 0)
 			return -ENOMEM;
 	}
 	SORT(*ret, *ret_n, compare_u32);

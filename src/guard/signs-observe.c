@@ -116,12 +116,10 @@ static int read_state(const struct fs *fs, const char *path, const char *key, ch
 
 static int see_packet(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
 {
-	for (size_t i = 0; i < s->n_packets; i++)
-		if (s->packets[i] == nd->ifindex) {
-			copy(ret, size, "a packet socket is bound to it, as DHCP clients have one");
-			return 1;
-		}
-	return 0;
+	if (!ANY(p, s->packets, s->n_packets, *p == nd->ifindex))
+		return 0;
+	copy(ret, size, "a packet socket is bound to it, as DHCP clients have one");
+	return 1;
 }
 
 static int see_networkd(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
@@ -134,12 +132,10 @@ static int see_networkd(const struct signs *s, const struct netdev *nd, char *re
 	if (read_state(s->fs, FS_PATH("run/systemd/netif/links/%" PRIu32, nd->ifindex),
 		       "ADMIN_STATE=", state, sizeof(state)) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < ELEMENTSOF(states); i++)
-		if (streq(state, states[i])) {
-			snprintf(ret, size, "its state in systemd-networkd is \"%s\"", state);
-			return 1;
-		}
-	return 0;
+	if (!ANY(known, states, ELEMENTSOF(states), streq(state, *known)))
+		return 0;
+	snprintf(ret, size, "its state in systemd-networkd is \"%s\"", state);
+	return 1;
 }
 
 /* Has the netdev an address that is not link-local? The kernel makes those of IPv6 itself. */

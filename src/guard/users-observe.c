@@ -146,12 +146,8 @@ static int ask(struct os *d, const struct fs *fs, const struct ibdev *ib, enum r
 
 static bool has_user(const struct node *n, const struct user *other)
 {
-	const struct user *u;
-
-	for (size_t i = 0; (u = node_user(n, other->target, &i));)
-		if (u->use == other->use)
-			return true;
-	return false;
+	return ANY(u, n->users, n->n_users,
+		   streq(u->target, other->target) && u->use == other->use);
 }
 
 /* A disk has no netdev either, and in_use_find() is not asked about it. */

@@ -35,14 +35,13 @@ static void append(struct link_log *log, const struct link_news *news)
 
 void link_log_add(struct link_log *log, const struct link_news *news)
 {
-	const struct link_news *old = news->is_vf ? NULL : find(log, news->ifindex);
+	const struct link_news *old = find(log, news->ifindex);
+	const bool is_same = old && old->carrier_downs == news->carrier_downs &&
+			     old->mtu == news->mtu && old->is_up == news->is_up &&
+			     old->is_gone == news->is_gone;
 
-	if (news->is_vf)
-		return;
-	if (old && old->carrier_downs == news->carrier_downs && old->mtu == news->mtu &&
-	    old->is_up == news->is_up && old->is_gone == news->is_gone)
-		return;
-	append(log, news);
+	if (!news->is_vf && !is_same)
+		append(log, news);
 }
 
 void link_log_break(struct link_log *log, uint64_t usec)
@@ -52,9 +51,8 @@ void link_log_break(struct link_log *log, uint64_t usec)
 
 int link_log_give(const struct link_log *log, struct node *n)
 {
-	for (size_t i = first(log); i < log->n; i++) {
+	for (size_t i = first(log); i < log->n; i++)
 		if (ADD(n->link_news, n->n_link_news, *at(log, i)) < 0)
 			return -ENOMEM;
-	}
 	return 0;
 }

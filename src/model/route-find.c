@@ -145,20 +145,15 @@ static bool is_of_kernel(const struct rule *rule)
 
 static void set_rules(const struct node *n, int family, struct rule_set *ret)
 {
-	bool has_vrf = false;
-
 	/* A list without any way to the kernel's own tables is no whole one. */
-	for (size_t i = 0; i < n->n_rules; i++)
-		if (n->rules[i].family == family && is_of_kernel(&n->rules[i])) {
-			ret->list = n->rules;
-			ret->n = n->n_rules;
-			return;
-		}
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		has_vrf |= streq(n->netdevs[i].kind, "vrf");
+	if (ANY(rule, n->rules, n->n_rules, rule->family == family && is_of_kernel(rule))) {
+		ret->list = n->rules;
+		ret->n = n->n_rules;
+		return;
+	}
 	ret->list = ret->own;
 	ret->own[ret->n++] = (struct rule){ .table = RT_TABLE_LOCAL };
-	if (has_vrf)
+	if (ANY(nd, n->netdevs, n->n_netdevs, streq(nd->kind, "vrf")))
 		ret->own[ret->n++] = (struct rule){ .preference = 1000, .is_l3mdev = true };
 	ret->own[ret->n++] = (struct rule){ .preference = 32766, .table = RT_TABLE_MAIN };
 	if (family == AF_INET)
