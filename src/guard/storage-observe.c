@@ -569,9 +569,7 @@ static int add_mounts(struct storage *s)
 	for (rest = text; (line = strsep(&rest, "\n"));) {
 		struct mount m;
 
-		if (!parse_mount(line, &m))
-			continue;
-		if (ADD(s->mounts, s->n_mounts, m) < 0)
+		if (parse_mount(line, &m) && ADD(s->mounts, s->n_mounts, m) < 0)
 			return -ENOMEM;
 	}
 	r = visit_folders(s);
@@ -667,18 +665,15 @@ static int on_bootdev(struct storage *s, const char *key, const char *value)
 static int on_bootif(struct storage *s, const char *key, const char *value)
 {
 	const char *dash = strchr(value, '-');
+	const struct netdev *nd;
 	char mac[MAC_LEN];
 
 	COPY(mac, dash ? dash + 1 : "");
 	for (char *c = mac; *c; c++)
 		*c = *c == '-' ? ':' : (char)tolower((unsigned char)*c);
-	for (size_t i = 0; i < s->p->n->n_netdevs && *mac; i++) {
-		const struct netdev *nd = &s->p->n->netdevs[i];
-
-		if (streq(*nd->perm_mac ? nd->perm_mac : nd->mac, mac))
-			return add_device(s, nd->name, key, CMDLINE);
-	}
-	return 0;
+	nd = FIND(k, s->p->n->netdevs, s->p->n->n_netdevs,
+		  *mac && streq(*k->perm_mac ? k->perm_mac : k->mac, mac));
+	return nd ? add_device(s, nd->name, key, CMDLINE) : 0;
 }
 
 static int on_word(void *userdata, const char *word)
