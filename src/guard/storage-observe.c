@@ -580,25 +580,18 @@ static int add_mounts(struct storage *s)
 
 #define CMDLINE "kernel command line"
 
-/* The host that a value begins with: "[fd00::1]:/a", "10.0.0.1:3260:..."; "" of "/a". */
-static void first_host(const char *value, char *ret, size_t size)
-{
-	char text[HOST_NAME_LEN + 2];
-	const size_t n = *value == '[' ? strcspn(value, "]") + 1 : strcspn(value, ":/,");
-
-	snprintf(text, sizeof(text), "%.*s", (int)MIN(n, sizeof(text) - 1), value);
-	ip_host(text, ret, size);
-}
-
+/* The host that a value begins with: "[fd00::1]:/a", "10.0.0.1:3260:..."; none of "/a". */
 static int add_first_host(struct storage *s, const char *key, const char *value)
 {
-	char host[HOST_NAME_LEN];
+	const size_t n = *value == '[' ? strcspn(value, "]") + 1 : strcspn(value, ":/,");
+	char text[HOST_NAME_LEN + 2], host[HOST_NAME_LEN];
 	uint8_t bytes[16];
 	int family;
 
 	if (ip_parse(value, &family, bytes)) /* of IPv6, without brackets */
 		return add(s, value, key, CMDLINE);
-	first_host(value, host, sizeof(host));
+	snprintf(text, sizeof(text), "%.*s", (int)MIN(n, sizeof(text) - 1), value);
+	ip_host(text, host, sizeof(host));
 	return *host ? add(s, host, key, CMDLINE) : 0;
 }
 
