@@ -331,6 +331,10 @@ static void every_value_is_accepted_in_its_range_only(void **state _unused_)
 		{ "Device", "Match", "driver:mlx5_core, netdev:eth1", NULL },
 		{ "Device", "Match", "netdev:eth1,eth2", NULL },
 		{ "Device", "Match", "driver:\"mlx5_core\"", NULL },
+		{ "Device", "Match", "netdev:eth[0,1]", "netdev:eth[0,1]" },
+		{ "Device", "Match", "netdev:[\"']eth[0,1]", "netdev:[\"']eth[0,1]" },
+		{ "Device", "Match", "netdev:eth[0,1],eth2", NULL },
+		{ "Service", "NodeNIC", "netdev:bond[0,1]", "netdev:bond[0,1]" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {

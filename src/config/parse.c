@@ -220,11 +220,15 @@ static bool is_id_glob(char *s)
 	return is_id;
 }
 
-/* Names of the kernel may have commas and quotes, but in a glob these are mistakes: "?" matches
- * one. */
+/* Names of the kernel may have commas and quotes, but in a glob these are mistakes, except in a
+ * set: "eth[0,1]". Brackets are balanced. */
 static bool is_name_glob(char *s)
 {
-	return strlen(s) < 64 && !strpbrk(s, "/\\:,\"'");
+	if (strlen(s) >= 64 || strpbrk(s, "/\\:"))
+		return false;
+	for (s += strcspn(s, "[,\"'"); *s == '['; s += strcspn(s, "[,\"'"))
+		s = strchr(s, ']');
+	return !*s;
 }
 
 /* "[" without an end is an ordinary character to fnmatch(3): surely not what was meant. */
