@@ -166,10 +166,10 @@ static int add_port(const struct config *c, const struct node *n, const struct p
 
 	if (!np)
 		return -ENOMEM;
-	*np = (struct nccl_port){ ib, port, ib->pci, "", port_rate(port) };
-	for (size_t i = 0; i < port->n_gids && !*np->pci && !nd; i++)
+	for (size_t i = 0; i < port->n_gids && !nd; i++)
 		nd = node_netdev_named(n, port->gids[i].netdev);
-	if (nd)
+	*np = (struct nccl_port){ ib, port, ib->pci, "", port_rate(port), nd };
+	if (nd && !*np->pci)
 		np->pci = *nd->pci ? nd->pci : nd->scalable_of;
 	pci = node_pci(n, np->pci);
 	if (pci)
@@ -240,13 +240,20 @@ static const char *pf_of(const struct nccl_port *np)
 	return *np->physfn ? np->physfn : np->pci;
 }
 
+/* Netdevs of one function are of different ports, as with mlx4. VFs have functions of their own,
+ * subfunctions have none. */
+static bool is_of_another_port(const struct netdev *a, const struct netdev *b)
+{
+	return a && b && a != b && *a->pci && streq(a->pci, b->pci);
+}
+
 /* The first function on the same physical port, of those before this one, or NULL. A PF goes before
  * its VFs by address. */
 static const struct nccl_port *find_twin(const struct nccl *c, const struct nccl_port *of)
 {
 	for (struct nccl_port *np = NULL; (np = next_listed(c, np)) && np < of;)
 		if (np->port->number == of->port->number && *pf_of(of) &&
-		    streq(pf_of(np), pf_of(of)))
+		    streq(pf_of(np), pf_of(of)) && !is_of_another_port(np->netdev, of->netdev))
 			return np;
 	return NULL;
 }

@@ -47,9 +47,10 @@ enum nccl_kind {
 struct nccl_port {
 	const struct ibdev *ibdev; /* of the node */
 	const struct port *port;   /* of the ibdev */
-	const char *pci;     /* of the ibdev; of a virtual one or a subfunction its netdev's */
-	const char *physfn;  /* of a VF: its PF; else "" */
-	uint32_t rate;       /* of port_rate() */
+	const char *pci;    /* of the ibdev; of a virtual one or a subfunction its netdev's */
+	const char *physfn; /* of a VF: its PF; else "" */
+	uint32_t rate;      /* of port_rate() */
+	const struct netdev *netdev; /* of its first GID that has one; or NULL */
 	unsigned here, away; /* kinds it has by netdevs here, by others: 1 << enum nccl_kind */
 	char why[160];       /* it is not listed; "": it is */
 	const char *advice;  /* the plan leaves it out: what to do; NULL: it does not */
