@@ -413,6 +413,9 @@ static const struct {
 	  "evictionHard: {memory.available: 104857600, nodefs.available: 10%}\n",
 	  .exit = "json: cannot unmarshal number into Go struct field "
 		  "KubeletConfiguration.evictionHard of type string" },
+	{ "reserved CPUs as a float that only C has", "kubeReserved: {cpu: 0x1p3}\n" },
+	{ "reserved CPUs as a hexadecimal number", "kubeReserved: {cpu: 0x1e}\n",
+	  .exit = "json: cannot unmarshal number" },
 	{ "a list of one CPU without quotes", "reservedSystemCPUs: 4\n",
 	  .exit = "json: cannot unmarshal number into Go struct field "
 		  "KubeletConfiguration.reservedSystemCPUs of type string" },
@@ -542,6 +545,38 @@ static void what_the_file_leaves_to_the_default_stays_beside_a_drop_in(_unused_ 
 		assert_int_equal(kubelet_look(&root.fs, &(struct config){}, false, &k, &d), 0);
 		print_message("  %s\n", d.would_exit);
 		assert_true(*rows[i].exit ? is_prefix(d.would_exit, rows[i].exit) : !*d.would_exit);
+	}
+}
+
+/* The file is decoded before drop-ins are merged into it, and these only then. */
+static void a_wrong_type_counts_in_the_file_and_in_force(_unused_ void **state)
+{
+	static const char *const texts[] = { "", "kubeReserved: {cpu: '1'}\n",
+					     "kubeReserved: {cpu: 1}\n",
+					     "kubeReserved: {cpu: null}\n",
+					     "kubeReserved: null\n" };
+	static const struct {
+		uint8_t of_file, first, last; /* of texts */
+		bool is_wrong;
+	} rows[] = { { 0, 2, 1 }, { 0, 1, 2, true }, { 0, 2, 0, true }, { 0, 2, 3 },
+		     { 0, 2, 4 }, { 2, 1, 1, true }, { 1, 2, 1 } };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_decision d;
+		struct kubelet k;
+
+		root_open(&root);
+		put_text(&root, UNIT,
+			 "[Service]\nExecStart=/usr/bin/kubelet --config=/" FILE_PATH
+			 " --config-dir=/etc/d\n");
+		put_text(&root, FILE_PATH, FS_PATH(HEAD "%s", texts[rows[i].of_file]));
+		put_text(&root, "etc/d/10-a.conf", FS_PATH(HEAD "%s", texts[rows[i].first]));
+		put_text(&root, "etc/d/20-b.conf", FS_PATH(HEAD "%s", texts[rows[i].last]));
+		assert_int_equal(kubelet_look(&root.fs, &(struct config){}, false, &k, &d), 0);
+		print_message("  %zu: %s\n", i, d.would_exit);
+		assert_int_equal(is_prefix(d.would_exit, "json: cannot unmarshal number"),
+				 rows[i].is_wrong);
 	}
 }
 
@@ -726,6 +761,7 @@ int main(int argc, char *argv[])
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kubelet_that_would_exit_is_told_in_its_own_words),
 		cmocka_unit_test(what_the_file_leaves_to_the_default_stays_beside_a_drop_in),
+		cmocka_unit_test(a_wrong_type_counts_in_the_file_and_in_force),
 		cmocka_unit_test(a_state_of_other_cpus_goes_before_the_first_start),
 		cmocka_unit_test(a_file_that_does_not_parse_is_told_with_line_and_column),
 		cmocka_unit_test(a_file_that_a_copy_lacks_is_not_known),

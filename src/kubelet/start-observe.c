@@ -90,21 +90,27 @@ static const char *type_of(const struct yaml_item *item)
 		return "bool";
 	strtod(text, &end);
 	text += strspn(text, "+-.");
-	return *text >= '0' && *text <= '9' && !*end ? "number" : "string";
+	return *text >= '0' && *text <= '9' && !*end &&
+			       !(strpbrk(text, "xX") && strpbrk(text, ".pP")) /* "0x1p3" */
+		       ? "number"
+		       : "string";
 }
 
-/* The type of a value that is not the field's, or NULL: also where another file or a flag has the
- * same key. Collections and tags are not looked at. */
+/* The type of a value that is not the field's, or NULL. The file is decoded by itself, drop-ins
+ * after they are merged: of these only values in force count. Flags do not matter, nor are
+ * collections and tags looked at. */
 static const char *find_wrong_type(const struct sources *sources, const struct start_field *field)
 {
 	for (size_t i = 0; i < sources->n_sources; i++) {
-		const struct yaml_items *l = &sources->sources[i].items;
+		const struct source *source = &sources->sources[i], *of;
+		const struct yaml_items *l = &source->items;
 		const struct yaml_item *wrong = FIND(
 			item, l->items, l->n_items,
 			streq(item->key, field->key) && sources_are_read(item->key, item->sub) &&
 				!item->is_odd && !item->is_null && !item->is_listed &&
 				!streq(type_of(item), field->type) &&
-				yaml_find(l, item->key, item->sub) == item);
+				(*source->name ? sources_find(sources, item->key, item->sub, &of)
+					       : yaml_find(l, item->key, item->sub)) == item);
 
 		if (wrong)
 			return type_of(wrong);
