@@ -638,11 +638,13 @@ static void tell_no_nic(const struct config *c)
 	}
 }
 
-/* Is a setting of [Kubelet] among those that are set? */
-static bool sets_kubelet(const struct command *cmd)
+/* Is a policy of the kubelet among those that are set? */
+static bool sets_policy(const struct command *cmd)
 {
-	return ANY(a, cmd->arguments, cmd->n_arguments,
-		   is_prefix(*a, "Kubelet.") && strchr(*a, '='));
+	return ANY(
+		a, cmd->arguments, cmd->n_arguments,
+		(is_prefix(*a, "Kubelet.TopologyManager") || is_prefix(*a, "Kubelet.CPUManager")) &&
+			strchr(*a, '='));
 }
 
 /*
@@ -671,7 +673,7 @@ static int tell_plan(const struct command *cmd, struct os *d, const struct confi
 	if (!text)
 		return cmd->is_json ? session_print("null\n") : EXIT_SUCCESS;
 	if (output_impossible(&in.plan, ret_impossible) < 0 ||
-	    (!*ret_impossible && sets_kubelet(cmd) &&
+	    (!*ret_impossible && sets_policy(cmd) &&
 	     output_check_kubelet(c, &in.plan, ret_impossible) < 0))
 		return EXIT_FAILURE;
 	if (is_same && !cmd->is_json)
