@@ -657,6 +657,7 @@ static void unknown_names_are_skipped_and_the_nearest_is_suggested(void **state 
 	} cases[] = {
 		{ "[Routes]\nMetric=7\n",
 		  "[Routes]: unknown section, did you mean [Route]? (/f:1)" },
+		{ "[Device.]\n", "[Device.]: unknown section, did you mean [Device]? (/f:1)" },
 		{ "[Device.rdma]\n",
 		  "[Device.rdma]: unknown section, did you mean [Device rdma]? (/f:1)" },
 		{ "[device rdma]\n",

@@ -101,7 +101,8 @@ static int unknown_section(struct merge *m, const char *section, unsigned line)
 			 settings[i].section,
 			 setting_is_device(&settings[i]) ? ", [Device NAME]" : "");
 	}
-	if (!device && section[n_word] && nearest.best && streq(nearest.best, "Device"))
+	if (!device && section[n_word] && section[n_word + 1] && nearest.best &&
+	    streq(nearest.best, "Device"))
 		device = section + n_word + 1;
 	if (device)
 		return unknown(m, line, "[%s]: unknown section, did you mean [Device %s]?",
