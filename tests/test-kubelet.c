@@ -23,6 +23,7 @@
 #include "../src/kubelet/look.h"
 #include "../src/kubelet/yaml.h"
 #include "../src/model/paths.h"
+#include "../src/os/unit-file.h"
 #include "kubelet-root.h"
 #include "skip.h"
 
@@ -2842,6 +2843,25 @@ static void many_at_once_give_one_whole_file(_unused_ void **state)
 	}
 }
 
+/* A reader takes no more names than it has room for: that of all services is never lost. */
+static void a_unit_of_many_dashes_has_drop_ins_of_all_services(_unused_ void **state)
+{
+	for (size_t n = 0; n < 12; n++) {
+		_cleanup_(root_done) struct root root = {};
+		_cleanup_(unit_paths_done) struct unit_paths l = {};
+		char unit[64];
+
+		snprintf(unit, sizeof(unit), "k%.*s.service", (int)(2 * n),
+			 "-a-b-c-d-e-f-g-h-i-j-k-l");
+		root_open(&root);
+		put_text(&root, FS_PATH("etc/systemd/system/%s", unit), "");
+		put_text(&root, "etc/systemd/system/service.d/a.conf", "");
+		assert_int_equal(unit_file_list(&root.fs, unit, &l), 0);
+		print_message("  %s: %zu\n", unit, l.n);
+		assert_int_equal(l.n, 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -2868,6 +2888,7 @@ int main(void)
 		cmocka_unit_test(a_second_one_waits_for_the_first),
 		cmocka_unit_test(what_another_one_writes_meanwhile_is_not_lost),
 		cmocka_unit_test(a_finished_node_is_only_read),
+		cmocka_unit_test(a_unit_of_many_dashes_has_drop_ins_of_all_services),
 		cmocka_unit_test(a_file_that_cannot_be_replaced_is_refused),
 		cmocka_unit_test(many_at_once_give_one_whole_file),
 	};

@@ -93,11 +93,12 @@ static int add_drop_ins(const struct fs *fs, const char *const *in, struct unit_
 }
 
 /* The next name whose drop-ins a unit has: of "a-b.service" "a-.service", then "service". */
-static void widen(char *name)
+static void widen(char *name, bool to_last)
 {
 	char *dot = strrchr(name, '.'), *dash;
 
-	dash = memrchr(name, '-', (size_t)(dot - name) - (dot > name && dot[-1] == '-'));
+	dash = to_last ? NULL
+		       : memrchr(name, '-', (size_t)(dot - name) - (dot > name && dot[-1] == '-'));
 	if (dash)
 		memmove(dash + 1, dot, strlen(dot) + 1);
 	else
@@ -112,7 +113,7 @@ int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret
 	size_t n = 0;
 	int r = 0;
 
-	for (COPY(name, unit); n < ELEMENTSOF(paths); widen(name)) {
+	for (COPY(name, unit);; widen(name, n + ELEMENTSOF(folders) == ELEMENTSOF(paths))) {
 		for (size_t i = 0; i < ELEMENTSOF(folders); i++, n++) {
 			make_path(paths[n], sizeof(paths[n]), folders[i], name, ".d");
 			in[n] = paths[n];
