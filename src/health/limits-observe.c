@@ -60,29 +60,29 @@ static bool find_slot(const struct fs *fs, const char *pci, char ret[static PCI_
 	return parse_pci_of_path(target, ret, PCI_LEN);
 }
 
-/* The number behind a name, of lines such as "CmpltTO 2". */
-static uint32_t number_of(const char *text, const char *name)
-{
-	const char *line = strstr(text, name), *number = line ? strchr(line, ' ') : NULL;
-
-	return number ? (uint32_t)MIN(strtoul(number, NULL, 10), INT32_MAX) : 0;
-}
-
 /*
- * The last line of "aer_dev_fatal" and "aer_dev_nonfatal": "TOTAL_ERR_FATAL 2", without the
- * requests that an end refused, as while a machine starts: they are no error of the link. Names:
- * aer_uncorrectable_error_string[] in drivers/pci/pcie/aer.c. 0: no AER.
+ * The sum of lines such as "CmpltTO 2" of "aer_dev_fatal" and "aer_dev_nonfatal", without requests
+ * that an end refused, as while a machine starts: they are no error of the link. The last line,
+ * "TOTAL_ERR_FATAL 2", has each message once and is the most; a name counts each bit of it:
+ * pci_dev_aer_stats_incr() in drivers/pci/pcie/aer.c. 0: no AER.
  */
 static uint32_t read_errors(const struct fs *fs, const char *pci, const char *kind)
 {
 	_cleanup_(freep) char *text = NULL;
-	uint32_t n_refused;
+	const char *line, *number;
+	uint64_t sum = 0;
 
 	if (fs_read_all(fs, FS_PATH(DEVICES "/%s/aer_dev_%s", pci, kind), MAX_AER, false, &text,
 			NULL) < 0)
 		return 0;
-	n_refused = number_of(text, "UnsupReq") + number_of(text, "ACSViol");
-	return number_of(text, "TOTAL_ERR_") - MIN(n_refused, number_of(text, "TOTAL_ERR_"));
+	for (char *rest = text; (line = strsep(&rest, "\n")) && (number = strchr(line, ' '));) {
+		const uint64_t n = MIN(strtoul(number, NULL, 10), INT32_MAX);
+
+		if (is_prefix(line, "TOTAL_ERR_"))
+			return (uint32_t)MIN(n, sum);
+		sum += is_prefix(line, "UnsupReq ") || is_prefix(line, "ACSViol ") ? 0 : n;
+	}
+	return 0;
 }
 
 static void observe_link(const struct fs *fs, struct pci *pci)
