@@ -23,6 +23,7 @@ struct row {
 	uint16_t device, vendor; /* vendor 0: that of mlx5 */
 	bool has_netdev, has_ibdev, has_gid, is_away, is_live, is_exclusive, is_copy, is_of_vf;
 	bool is_bonded, is_v1, is_other, has_autoprobe, has_container, is_bare_gid, is_nameless;
+	bool is_of_driven; /* the other function has a driver */    /* its port tells that it is DOWN */
 	size_t n_netnses;
 	enum module_state part; /* of mlx5_ib; _MODULE_STATE_N: not told */
 	enum reason expected;
@@ -206,6 +207,8 @@ static const struct row rows[] = {
 	  .part = MODULE_LOADED, .expected = REASON_NO_DRIVER, .detail = "mlx5_ib is loaded" },
 	{ "one that is not installed", .of = REASON_NO_DRIVER, .driver = "",
 	  .expected = REASON_NO_DRIVER, .detail = "no installed module", .advice = "linux-modules-extra" },
+	{ "a copy may be without their list", .of = REASON_NO_DRIVER, .driver = "", .is_copy = true,
+	  .is_of_driven = true, .expected = REASON_NO_DRIVER, .detail = "before" },
 	{ "a VF whose PF gives none", .of = REASON_NO_DRIVER, MLX5, .is_of_vf = true, .has_autoprobe = true,
 	  .expected = REASON_AUTOPROBE_OFF, .detail = "of 0000:41:00.0" },
 	{ "no capture tells that", .of = REASON_NO_DRIVER, .driver = "", .module = "ice",
@@ -257,6 +260,7 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 	COPY(pci->driver, row->driver);
 	COPY(pci->driver_override, row->override ? row->override : "");
 	COPY(pci->module, row->module ? row->module : "");
+	COPY(pcis[1].driver, row->is_of_driven ? "mlx5_core" : "");
 	COPY(ib.node_type, row->node_type ? row->node_type : "CA");
 	COPY(gid.type, row->is_bare_gid ? "" : row->is_v1 ? "IB/RoCE v1" : "RoCE v2");
 	COPY(gid.netdev, row->is_nameless ? "" : "eth1");

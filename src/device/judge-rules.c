@@ -673,9 +673,10 @@ static const char *driver_loaded(const struct node *n, const struct pci *pci)
 	return m && module_is_in_kernel(m) ? m->name : NULL;
 }
 
-static const char *no_module(const struct node *n _unused_, const struct pci *pci)
+/* A copy may be without modules.alias. */
+static const char *no_module(const struct node *n, const struct pci *pci)
 {
-	return pci->module[0] ? NULL : "";
+	return pci->module[0] || n->is_copy ? NULL : "";
 }
 
 /* The driver of eRDMA has the netdev of another function, by its MAC. */
