@@ -23,7 +23,8 @@ struct row {
 	uint16_t device, vendor; /* vendor 0: that of mlx5 */
 	bool has_netdev, has_ibdev, has_gid, is_away, is_live, is_exclusive, is_copy, is_of_vf;
 	bool is_bonded, is_v1, is_other, has_autoprobe, has_container, is_bare_gid, is_nameless;
-	bool is_of_driven; /* the other function has a driver */    /* its port tells that it is DOWN */
+	bool is_of_driven; /* the other function has a driver */
+	bool has_state;    /* its port tells that it is DOWN */
 	size_t n_netnses;
 	enum module_state part; /* of mlx5_ib; _MODULE_STATE_N: not told */
 	enum reason expected;
@@ -91,6 +92,9 @@ static const struct row rows[] = {
 	  .has_netdev = true, .is_copy = true, .expected = REASON_NOT_RECORDED, .detail = "ports" },
 	{ "that of eRDMA, whose interface is not here", .of = REASON_PORT_DOWN, .driver = "erdma",
 	  .vendor = 0x1ded, .device = 0x107f, .has_ibdev = true, AWAY, .detail = "of the ENI" },
+	{ "a copy without interfaces", .of = REASON_PORT_DOWN, .driver = "erdma", .vendor = 0x1ded,
+	  .device = 0x107f, .has_ibdev = true, .has_state = true, .is_copy = true,
+	  .expected = REASON_NOT_RECORDED, .detail = "network devices" },
 	{ "a port that is down", PORT_DOWN, MLX5, .is_of_vf = true, .has_netdev = true,
 	  .detail = "before" },
 
@@ -261,6 +265,7 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 	COPY(pci->driver_override, row->override ? row->override : "");
 	COPY(pci->module, row->module ? row->module : "");
 	COPY(pcis[1].driver, row->is_of_driven ? "mlx5_core" : "");
+	COPY(port.state, row->has_state ? "DOWN" : "");
 	COPY(ib.node_type, row->node_type ? row->node_type : "CA");
 	COPY(gid.type, row->is_bare_gid ? "" : row->is_v1 ? "IB/RoCE v1" : "RoCE v2");
 	COPY(gid.netdev, row->is_nameless ? "" : "eth1");

@@ -754,6 +754,9 @@ static const char *missing(const struct node *n, const struct pci *pci, enum rea
 
 	if (of == REASON_NO_ADDRESS)
 		return n->lacks_net ? "addresses" : NULL;
+	/* The port of eRDMA follows the netdev of another function. */
+	if (of == REASON_PORT_DOWN && n->is_copy && n->n_netdevs == 0 && pci_is_erdma(pci))
+		return kind;
 	/* Each device of a running kernel has ports. */
 	if (of == REASON_PORT_DOWN && n->now_usec == 0 && ib && (ib->n_ports == 0 || n->is_copy) &&
 	    !ANY(t, ib->ports, ib->n_ports, t->state[0]))
