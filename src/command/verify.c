@@ -40,6 +40,7 @@ struct verify {
 enum check {
 	CHECK_ANY, /* device at all */
 	CHECK_DEVICE,
+	CHECK_VFS,
 	CHECK_NODES,
 	CHECK_GID,
 	CHECK_SMC,
@@ -56,6 +57,8 @@ static const struct {
 			"rdma-provision status, on each node" },
 	[CHECK_DEVICE] = { "device", "driver bound, libibverbs opens it, port ACTIVE",
 			   "rdma-provision explain %s, on each node" },
+	[CHECK_VFS] = { "device", "as many VFs as are asked for",
+			"rdma-provision explain %s, on each node" },
 	[CHECK_NODES] = { "nodes", "uverbsN and rdma_cm in /dev/infiniband" },
 	[CHECK_GID] = { "gid",
 			"a RoCE v2 GID, with RequireAddress= of an IPv4 or global IPv6 address",
@@ -200,7 +203,7 @@ static int check_device(struct verify *v, const struct device *d)
 
 	if (d->has_vf_mode && d->wanted_vfs != UINT32_MAX && d->pci->num_vfs < d->wanted_vfs) {
 		v->is_unknown |= v->node->is_copy;
-		return add(v, CHECK_DEVICE, d->pci->address, v->node->is_copy ? SKIPPED : FAIL,
+		return add(v, CHECK_VFS, d->pci->address, v->node->is_copy ? SKIPPED : FAIL,
 			   "%" PRIu32 " of %" PRIu32 " VFs", d->pci->num_vfs, d->wanted_vfs);
 	}
 	if (!d->is_handed_out && d->reason == REASON_NONE)
