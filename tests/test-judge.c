@@ -173,7 +173,8 @@ static const struct row rows[] = {
 	{ "that of a VF of a guest", ZERO_GUID, .driver = "mlx5_core", .device = 0x101e },
 
 	{ "a driver that makes VFs by its parameter", .of = REASON_VF_DRIVER, .driver = "mlx4_core",
-	  .class = ETHERNET, .expected = REASON_VF_DRIVER, .detail = "before", .advice = "num_vfs" },
+	  .class = ETHERNET, .expected = REASON_VF_DRIVER, .detail = "before",
+	  .advice = "or to 0 with VirtualFunctions=exclusive" },
 	{ "one without VFs", .of = REASON_VF_DRIVER, MLX5, .expected = REASON_VF_DRIVER,
 	  .detail = "before" },
 	{ "a PF of mlx5", NO_SRIOV, MLX5, .advice = "power cycle" },

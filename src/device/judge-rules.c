@@ -880,9 +880,9 @@ static const struct {
 	  "The GUID of a physical function is that of the card: compare it with what the vendor's "
 	  "tool shows (mlx5: \"mstflint -d ADDRESS query\"), and set it there." },
 	{ REASON_VF_DRIVER, REASON_VF_DRIVER, driver_of_parameter, NULL,
-	  "Set the options num_vfs= and probe_vf= of mlx4_core in /etc/modprobe.d, which count "
-	  "when "
-	  "it is loaded next, and Count= to the same; or use VirtualFunctions=exclusive." },
+	  "Set the options num_vfs= and probe_vf= of mlx4_core in /etc/modprobe.d to the number of "
+	  "Count=, or to 0 with VirtualFunctions=exclusive; then load the driver again, or "
+	  "reboot." },
 	{ REASON_NO_SRIOV, REASON_NO_SRIOV, vf_of_guest, NULL,
 	  "It is a virtual function itself, of a card of the host: use "
 	  "VirtualFunctions=exclusive." },
