@@ -177,7 +177,8 @@ static int next_line(const char *text, size_t size, size_t *at, struct unit_sett
 	ret->from = SIZE_MAX;
 	while (goes_on && *at < size) {
 		const char *newline = memchr(text + *at, '\n', size - *at);
-		const size_t end = newline ? (size_t)(newline - text) : size;
+		const size_t next = newline ? (size_t)(newline - text) : size;
+		const size_t end = next - (next > *at && text[next - 1] == '\r');
 		size_t n_backslashes = 0;
 
 		if (!is_comment(text, *at, end)) {
@@ -190,7 +191,7 @@ static int next_line(const char *text, size_t size, size_t *at, struct unit_sett
 				if (text[i])
 					out[n++] = goes_on && i + 1 == end ? ' ' : text[i];
 		}
-		*at = end + 1;
+		*at = next + 1;
 	}
 	while (n > 0 && strchr(BLANKS "\n", out[n - 1]))
 		n--;
