@@ -357,9 +357,11 @@ int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory
 			continue; /* unplugged while we looked */
 		if (r < 0)
 			return r;
-		/* Some copies have the link, and nothing of the folder that it leads to. */
-		if (!fs->is_live && !pci.class && !pci.vendor && !pci.unreadable[0])
+		/* Some copies, also of a capture, lack the folder that the link leads to. */
+		if (!fs->is_live && !pci.class && !pci.vendor && !pci.unreadable[0]) {
+			n->is_copy = true;
 			continue;
+		}
 		n->has_functions = true;
 		if (pci.class >> 16 == CLASS_BRIDGE)
 			continue;
