@@ -470,13 +470,6 @@ static int hint_kept(const struct config *c, const struct node *n, struct plan *
 				       module_options_is_compat(n) ? 'N' : 'Y');
 }
 
-static int hint_smc(const struct node *n, struct plan *p)
-{
-	return module_is_in_kernel(node_module(n, SMC_MODULE))
-		       ? plan_add_hint(p, REASON_SMC_WITH_OFED, SMC_MODULE, NULL)
-		       : 0;
-}
-
 /* Reports the stack of each driver once, however many functions it has. */
 static int hint_stack(const struct node *n, struct plan *p, const struct pci *pci)
 {
@@ -529,8 +522,8 @@ static int plan_mode(const struct config *c, const struct node *n, const struct 
 		r = hint_kept(c, n, p);
 	if (r < 0)
 		return r;
-	if (has_erdma && erdma->refuses_smc)
-		r = hint_smc(n, p);
+	if (has_erdma && erdma->refuses_smc && module_is_in_kernel(node_module(n, SMC_MODULE)))
+		r = plan_add_hint(p, REASON_SMC_WITH_OFED, SMC_MODULE, NULL);
 	if (r < 0)
 		return r;
 	r = plan_options(n, p, &wanted, has_erdma && erdma->refuses_smc);
@@ -694,15 +687,12 @@ static bool is_late(const struct node *n, const struct memory *memory, const str
 /* CLOCK_MONOTONIC from which on it may be probed; 0: it was not, of late. */
 static uint64_t not_before(const struct node *n, const struct memory *memory, const struct pci *pci)
 {
-	for (size_t i = 0; i < memory->n_attempts; i++) {
-		const struct attempt *t = &memory->attempts[i];
+	const struct attempt *last = FIND(
+		t, memory->attempts, memory->n_attempts,
+		t->result == 0 && t->verb == VERB_PROBE_DRIVER && streq(t->target, pci->address) &&
+			n->now_usec >= t->last_usec && n->now_usec - t->last_usec < PAUSE_USEC);
 
-		if (t->result == 0 && t->verb == VERB_PROBE_DRIVER &&
-		    streq(t->target, pci->address) && n->now_usec >= t->last_usec &&
-		    n->now_usec - t->last_usec < PAUSE_USEC)
-			return t->last_usec + PAUSE_USEC;
-	}
-	return 0;
+	return last ? last->last_usec + PAUSE_USEC : 0;
 }
 
 static int want_probe(const struct node *n, const struct memory *memory, struct plan *p,
