@@ -74,17 +74,6 @@ bool plan_makes_unbound_vfs(const struct node *n, const struct device *pf)
 	return has_wish && (is_staged(n, pf) || (pf->pci->has_autoprobe && !pf->pci->autoprobe));
 }
 
-static int add_autoprobe_off(struct plan *p, const struct pci *pf)
-{
-	struct action *a;
-
-	a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
-	if (!a)
-		return -ENOMEM;
-	action_set_numbers(a, 1, 0);
-	return 0;
-}
-
 static int add_changes(const struct node *n, struct plan *p, const struct device *d, uint32_t want)
 {
 	const struct rdma_part *part = rdma_part_of(d->pci->driver);
@@ -103,8 +92,12 @@ static int add_changes(const struct node *n, struct plan *p, const struct device
 		if (attempts_find_number(p->tried, VERB_SET_NUM_VFS, pf->address, 0))
 			return 0;
 	}
-	if (want > 0 && is_staged(n, d) && add_autoprobe_off(p, pf) < 0)
-		return -ENOMEM;
+	if (want > 0 && is_staged(n, d)) {
+		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
+		if (!a)
+			return -ENOMEM;
+		action_set_numbers(a, 1, 0);
+	}
 	a = want > 0 ? add_change(p, CLASS_CHANGE, REASON_NONE, pf, 0, want) : NULL;
 	if (a && part && !part->has_vfs && !part->lacks_vfs)
 		a->detail = "whether these have RDMA is not known";

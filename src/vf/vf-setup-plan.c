@@ -363,13 +363,6 @@ static int for_each_vf(const struct node *n, const struct memory *memory, struct
 	return r;
 }
 
-static bool is_untold_trust(const struct node *n, const struct device *pf)
-{
-	const struct vf_info *v = node_vf_info(n, pf->pci->address, 0);
-
-	return v && v->trust < 0;
-}
-
 static int hint_foreign(struct plan *p, const struct device *pf)
 {
 	char detail[192] = "", item[PCI_LEN + sizeof(pf->detail) + 4];
@@ -388,7 +381,8 @@ static int hint_foreign(struct plan *p, const struct device *pf)
 static int hint_pf(const struct node *n, struct plan *p, const struct device *pf)
 {
 	const struct device_config *dc = pf->config;
-	bool has_trust = !(pf->unsupported & VF_SETTING_TRUST) && !is_untold_trust(n, pf);
+	const struct vf_info *v = node_vf_info(n, pf->pci->address, 0);
+	bool has_trust = !(pf->unsupported & VF_SETTING_TRUST) && !(v && v->trust < 0);
 	char detail[64] = "", seed[MAC_LEN];
 	int r = 0;
 
@@ -398,8 +392,7 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 		r = hint_foreign(p, pf);
 	if (r < 0)
 		return r;
-	if (dc->identity == IDENTITY_DERIVED && node_vf_info(n, pf->pci->address, 0) &&
-	    !identity_seed(n, pf->pci, seed) && seed[0])
+	if (dc->identity == IDENTITY_DERIVED && v && !identity_seed(n, pf->pci, seed) && seed[0])
 		r = plan_add_hint(p, REASON_IDENTITY_UNSTABLE, pf->pci->address, "%s",
 				  pf->netdev ? pf->netdev->name : "");
 	if (r < 0)
