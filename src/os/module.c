@@ -135,6 +135,13 @@ static int refresh(struct modules *m)
 	return open_ctx(m, &m->ctx);
 }
 
+static int find(struct modules *m, const char *name, struct kmod_module **ret)
+{
+	int r = refresh(m);
+
+	return r < 0 ? r : kmod_module_new_from_name(m->ctx, name, ret);
+}
+
 /* An alias or a name; modules.dep, modules.builtin and "alias" lines are looked into. */
 static int look_up(struct modules *m, const char *alias, struct kmod_list **ret)
 {
@@ -186,9 +193,8 @@ static int is_filtered(struct modules *m, enum kmod_filter filter, const struct 
 static int init_state(struct modules *m, const char *name)
 {
 	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
-	int r;
+	int r = find(m, name, &module);
 
-	r = kmod_module_new_from_name(m->ctx, name, &module);
 	return r < 0 ? r : kmod_module_get_initstate(module);
 }
 
@@ -204,8 +210,7 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 	 * the aliases of such modules. "Built in" is the one state that is not from /sys.
 	 */
 	if (r == -ENOENT) {
-		*ret = !m->is_closed && init_state(m, name) == KMOD_MODULE_BUILTIN ? MODULE_BUILTIN
-										   : MODULE_MISSING;
+		*ret = init_state(m, name) == KMOD_MODULE_BUILTIN ? MODULE_BUILTIN : MODULE_MISSING;
 		return 0;
 	}
 	if (r < 0)
@@ -307,11 +312,8 @@ int module_read(struct modules *m, bool with_info, struct module *ret)
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
 	const char *path;
-	int r;
+	int r = find(m, ret->name, &found);
 
-	r = refresh(m);
-	if (r >= 0)
-		r = kmod_module_new_from_name(m->ctx, ret->name, &found);
 	if (r < 0)
 		return r;
 
@@ -328,11 +330,8 @@ int module_needs(struct modules *m, const char *name, char *ret, size_t size)
 	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
 	struct kmod_list *item;
 	size_t n = 0;
-	int r;
+	int r = find(m, name, &found);
 
-	r = refresh(m);
-	if (r >= 0)
-		r = kmod_module_new_from_name(m->ctx, name, &found);
 	if (r < 0)
 		return r;
 
@@ -376,11 +375,9 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
 	_cleanup_(symbols_freep) struct kmod_list *symbols = NULL;
 	int r, n = 0;
 
-	r = refresh(m);
+	r = find(m, name, &taker);
 	if (r >= 0)
-		r = kmod_module_new_from_name(m->ctx, name, &taker);
-	if (r >= 0)
-		r = kmod_module_new_from_name(m->ctx, provider, &giver);
+		r = find(m, provider, &giver);
 	if (r < 0)
 		return r;
 	if (kmod_module_get_versions(taker, &versions) < 0 ||
@@ -418,9 +415,6 @@ static int load(struct modules *m, const char *name, const char *options)
 		return -EROFS;
 
 	/* A loaded module needs neither its file nor permission. */
-	r = refresh(m);
-	if (r < 0)
-		return r;
 	r = init_state(m, name);
 	if (r == KMOD_MODULE_LIVE || r == KMOD_MODULE_BUILTIN)
 		return options[0] ? -EEXIST : 0;
@@ -446,9 +440,7 @@ static int unload(struct modules *m, const char *name)
 	if (m->folder || m->is_closed)
 		return -EROFS;
 
-	r = refresh(m);
-	if (r >= 0)
-		r = kmod_module_new_from_name(m->ctx, name, &module);
+	r = find(m, name, &module);
 	return r < 0 ? r : kmod_module_remove_module(module, 0);
 }
 
