@@ -225,19 +225,11 @@ static int look_driver(struct os *d, struct node *n, const struct pci *pci)
 	return r == -ENOENT ? 0 : r;
 }
 
-/* Drivers that were looked at already: hundreds of VFs have the same. */
-struct drivers {
-	char names[16][MODULE_LEN]; /* what does not fit is looked at again */
-	size_t n;
-};
-
-static bool is_news(struct drivers *seen, const char *driver)
+/* The first NIC of a driver is looked at for all of them: hundreds of VFs have the same. */
+static bool is_first_of_driver(const struct node *n, const struct pci *pci)
 {
-	if (ANY(name, seen->names, seen->n, streq(*name, driver)))
-		return false;
-	if (seen->n < ELEMENTSOF(seen->names))
-		COPY(seen->names[seen->n++], driver);
-	return true;
+	return is_nic(n, pci) && !ANY(p, n->pcis, (size_t)(pci - n->pcis),
+				      streq(p->driver, pci->driver) && is_nic(n, p));
 }
 
 /* The function before @pci, if it has a module and the same modalias, as VFs of one PF do. */
@@ -454,7 +446,6 @@ static bool is_dkms_building(const struct fs *fs)
 
 static int look_all(struct os *d, struct node *n)
 {
-	struct drivers seen = {};
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(modules_of_all) && r >= 0; i++)
@@ -464,7 +455,7 @@ static int look_all(struct os *d, struct node *n)
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (!n->pcis[i].driver[0])
 			r = look_unbound(d, n, &n->pcis[i]);
-		else if (is_nic(n, &n->pcis[i]) && is_news(&seen, n->pcis[i].driver))
+		else if (is_first_of_driver(n, &n->pcis[i]))
 			r = look_driver(d, n, &n->pcis[i]);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (n->pcis[i].physfn[0] && n->pcis[i].driver[0])
