@@ -894,24 +894,20 @@ static int end_replacing(int folder, const char *temporary, const char *name, bo
 	return fsync(folder) < 0 ? -errno : 1;
 }
 
-static int put_in(int folder, const char *name, const char *data, size_t size, mode_t mode,
-		  bool is_new)
+/* @is_new: there is to be no file of this name. Return: 1, 0 when it was equal, or -errno. */
+static int replace_in(int folder, const char *name, const char *data, size_t size, mode_t mode,
+		      bool is_new)
 {
 	char temporary[NAME_MAX + 1];
 	int r;
 
+	if (!is_new && is_equal(folder, name, data, size, mode))
+		return 0;
 	r = begin_replacing(folder, name, temporary);
 	if (r < 0)
 		return r;
 	r = write_new(folder, temporary, data, size, mode);
 	return end_replacing(folder, temporary, name, is_new, r);
-}
-
-static int replace_in(int folder, const char *name, const char *data, size_t size, mode_t mode)
-{
-	return is_equal(folder, name, data, size, mode)
-		       ? 0
-		       : put_in(folder, name, data, size, mode, false);
 }
 
 int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
@@ -920,7 +916,7 @@ int fs_replace(const struct fs *fs, const char *path, const char *data, size_t s
 	const char *name;
 
 	folder = open_parent_made(fs, path, &name);
-	return folder < 0 ? folder : replace_in(folder, name, data, size, mode);
+	return folder < 0 ? folder : replace_in(folder, name, data, size, mode, false);
 }
 
 int fs_create(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
@@ -929,7 +925,7 @@ int fs_create(const struct fs *fs, const char *path, const char *data, size_t si
 	const char *name;
 
 	folder = open_parent_made(fs, path, &name);
-	return folder < 0 ? folder : put_in(folder, name, data, size, mode, true);
+	return folder < 0 ? folder : replace_in(folder, name, data, size, mode, true);
 }
 
 int fs_rename(const struct fs *fs, const char *from, const char *to, bool is_new)
@@ -1137,7 +1133,7 @@ int fs_output(const struct fs *fs, const char *path, const char *data, size_t si
 	const char *name;
 
 	folder = open_steps(fs, path, true, &name);
-	return folder < 0 ? folder : replace_in(folder, name, data, size, mode);
+	return folder < 0 ? folder : replace_in(folder, name, data, size, mode, false);
 }
 
 int fs_output_remove(const struct fs *fs, const char *path)
