@@ -19,15 +19,6 @@ struct answer {
 	int result; /* of a change */
 };
 
-/* Attributes need not be aligned, and other kernels may have longer ones. */
-static bool get(const struct nlattr *attr, void *ret, size_t size)
-{
-	if (!attr || (size_t)nla_len(attr) < size)
-		return false;
-	memcpy(ret, nla_data(attr), size);
-	return true;
-}
-
 static void take_map(const struct nlattr *table, struct answer *a)
 {
 	struct nlattr *attr;
@@ -36,7 +27,7 @@ static void take_map(const struct nlattr *table, struct answer *a)
 
 	nla_for_each_nested(attr, table, rest)
 	{
-		if (nla_type(attr) == DCB_ATTR_IEEE_APP && get(attr, &app, sizeof(app)) &&
+		if (nla_type(attr) == DCB_ATTR_IEEE_APP && GET(attr, &app) &&
 		    app.selector == IEEE_8021QAZ_APP_SEL_DSCP && app.protocol < N_DSCP &&
 		    app.priority < QOS_N && a->n_apps < ELEMENTSOF(a->apps))
 			a->apps[a->n_apps++] = app;
@@ -64,8 +55,8 @@ static int on_answer(struct nlmsghdr *h, void *userdata)
 		return 0;
 	if (nla_parse_nested(ieee, DCB_ATTR_IEEE_MAX, tb[DCB_ATTR_IEEE], NULL) < 0)
 		return -EBADMSG;
-	a->has_ets = get(ieee[DCB_ATTR_IEEE_ETS], &a->ets, sizeof(a->ets));
-	a->has_pfc = get(ieee[DCB_ATTR_IEEE_PFC], &a->pfc, sizeof(a->pfc));
+	a->has_ets = GET(ieee[DCB_ATTR_IEEE_ETS], &a->ets);
+	a->has_pfc = GET(ieee[DCB_ATTR_IEEE_PFC], &a->pfc);
 	if (ieee[DCB_ATTR_IEEE_APP_TABLE])
 		take_map(ieee[DCB_ATTR_IEEE_APP_TABLE], a);
 	return 0;

@@ -26,6 +26,12 @@
 		MIN(_r, 0);                                                                        \
 	})
 
+/* Copies the struct of an attribute, which need not be aligned, and of another kernel may be
+ * longer. False: absent or too short. */
+#define GET(attr, ret)                                                                             \
+	((attr) && (size_t)nla_len(attr) >= sizeof(*(ret)) &&                                      \
+	 memcpy((ret), nla_data(attr), sizeof(*(ret))))
+
 static inline size_t address_bytes(int family)
 {
 	return family == AF_INET ? 4 : 16;

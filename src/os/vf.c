@@ -22,11 +22,6 @@ static int told(uint32_t value)
 	return value > INT32_MAX ? -1 : (int)value;
 }
 
-/* Copies the struct of an attribute, which need not be aligned. False: absent or too short. */
-#define GET(tb, type, ret)                                                                         \
-	((tb)[type] && (size_t)nla_len((tb)[type]) >= sizeof(*(ret)) &&                            \
-	 memcpy((ret), nla_data((tb)[type]), sizeof(*(ret))))
-
 static int parse_vf(struct nlattr *info, struct vf_info *ret)
 {
 	struct nlattr *tb[IFLA_VF_MAX + 1];
@@ -37,21 +32,21 @@ static int parse_vf(struct nlattr *info, struct vf_info *ret)
 	struct ifla_vf_guid guid;
 	struct ifla_vf_mac mac;
 
-	if (nla_parse_nested(tb, IFLA_VF_MAX, info, NULL) < 0 || !GET(tb, IFLA_VF_MAC, &mac))
+	if (nla_parse_nested(tb, IFLA_VF_MAX, info, NULL) < 0 || !GET(tb[IFLA_VF_MAC], &mac))
 		return -EBADMSG;
 
 	v.index = mac.vf;
 	snprintf(v.mac, sizeof(v.mac), "%02x:%02x:%02x:%02x:%02x:%02x", mac.mac[0], mac.mac[1],
 		 mac.mac[2], mac.mac[3], mac.mac[4], mac.mac[5]);
-	if (GET(tb, IFLA_VF_VLAN, &vlan))
+	if (GET(tb[IFLA_VF_VLAN], &vlan))
 		v.vlan = (int)((vlan.vlan & (VLAN_PRIORITY - 1)) + (vlan.qos & 7) * VLAN_PRIORITY);
-	if (GET(tb, IFLA_VF_TRUST, &trust))
+	if (GET(tb[IFLA_VF_TRUST], &trust))
 		v.trust = told(trust.setting);
-	if (GET(tb, IFLA_VF_LINK_STATE, &state))
+	if (GET(tb[IFLA_VF_LINK_STATE], &state))
 		v.link_state = told(state.link_state);
-	if (GET(tb, IFLA_VF_IB_NODE_GUID, &guid))
+	if (GET(tb[IFLA_VF_IB_NODE_GUID], &guid))
 		format_guid(guid.guid, v.node_guid, sizeof(v.node_guid));
-	if (GET(tb, IFLA_VF_IB_PORT_GUID, &guid))
+	if (GET(tb[IFLA_VF_IB_PORT_GUID], &guid))
 		format_guid(guid.guid, v.port_guid, sizeof(v.port_guid));
 	*ret = v;
 	return 0;
