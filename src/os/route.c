@@ -587,20 +587,13 @@ static struct nl_msg *make_neighbour(int request, int how, const struct neighbou
 	return netlink_put(m, NDA_DST, n->address, address_bytes(n->family));
 }
 
-int neighbour_manage(struct netlink *nl, const struct neighbour *n)
+int neighbour_resolve(struct netlink *nl, const struct neighbour *n, bool is_once)
 {
-	struct nl_msg *m =
-		make_neighbour(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, n, NTF_ROUTER);
+	struct nl_msg *m = make_neighbour(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, n,
+					  NTF_ROUTER | (is_once ? NTF_USE : 0));
 
-	m = put_u32(m, ATTR_NDA_FLAGS_EXT, EXT_MANAGED);
-	return netlink_ask(nl, put_u8(m, ATTR_NDA_PROTOCOL, OWN_PROTOCOL));
-}
-
-int neighbour_probe(struct netlink *nl, const struct neighbour *n)
-{
-	struct nl_msg *m =
-		make_neighbour(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, n, NTF_ROUTER | NTF_USE);
-
+	if (!is_once)
+		m = put_u32(m, ATTR_NDA_FLAGS_EXT, EXT_MANAGED);
 	return netlink_ask(nl, put_u8(m, ATTR_NDA_PROTOCOL, OWN_PROTOCOL));
 }
 

@@ -69,11 +69,9 @@ int neighbour_list(struct netlink *nl, struct neighbour **ret, size_t *ret_n);
  * Makes the kernel keep @n resolved (NTF_EXT_MANAGED), probing it whenever its time is over. An
  * entry that is there keeps its state. Before Linux 5.16 the flag is not known and not refused:
  * look whether it is there. Source: neigh_add() and neigh_managed_work() in net/core/neighbour.c
+ * With @is_once it is only probed now, as if a packet were to go there (NTF_USE).
  */
-int neighbour_manage(struct netlink *nl, const struct neighbour *n);
-
-/* The same for once (NTF_USE): it is probed now, as if a packet were to go there. */
-int neighbour_probe(struct netlink *nl, const struct neighbour *n);
+int neighbour_resolve(struct netlink *nl, const struct neighbour *n, bool is_once);
 
 /* Forgets an entry; a packet makes it again. 0 also when it is gone. */
 int neighbour_remove(struct netlink *nl, const struct neighbour *n);

@@ -128,18 +128,13 @@ int apply_remove_rule(struct work *w, const struct action *a)
 	return a->is_back ? end(w, a, VERB_ADD_RULE, r) : r;
 }
 
-int apply_keep_neighbour(struct work *w, const struct action *a)
+int apply_resolve_neighbour(struct work *w, const struct action *a)
 {
 	int r = begin(w, a, "");
 
-	return r < 0 ? r : neighbour_manage(&w->os->route, &a->neighbour);
-}
-
-int apply_probe_neighbour(struct work *w, const struct action *a)
-{
-	int r = begin(w, a, "");
-
-	return r < 0 ? r : neighbour_probe(&w->os->route, &a->neighbour);
+	return r < 0 ? r
+		     : neighbour_resolve(&w->os->route, &a->neighbour,
+					 a->verb == VERB_PROBE_NEIGHBOUR);
 }
 
 int apply_remove_neighbour(struct work *w, const struct action *a)
