@@ -148,7 +148,6 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 {
 	_cleanup_(fs_leave) struct fs inside = {};
 	struct pci pci = {};
-	char folder[64];
 	int r;
 
 	if (!COPY(pci.address, address))
@@ -162,8 +161,7 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 	}
 
 	pci.has_config = !fs->is_live && fs_exists(fs, FS_PATH(FOLDER "/%s/config", address)) > 0;
-	snprintf(folder, sizeof(folder), FOLDER "/%s", address);
-	fs_enter(fs, folder, &inside);
+	fs_enter(fs, FS_PATH(FOLDER "/%s", address), &inside);
 	fs = &inside;
 	read_numa_node(fs, &pci);
 	r = read_driver(fs, &pci);

@@ -157,10 +157,7 @@ static int list_live(struct os *d, struct node *n, struct ibdev **ret, size_t *r
 	if (r < 0 && r != -EOPNOTSUPP && r != -EINVAL) /* old kernels have no such mode */
 		return r;
 
-	r = rdma_list(&d->rdma, ret, ret_n);
-	for (size_t i = 0; i < *ret_n && r >= 0; i++)
-		(*ret)[i].verbs = 1;
-	return r;
+	return rdma_list(&d->rdma, ret, ret_n);
 }
 
 /*

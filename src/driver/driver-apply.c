@@ -275,14 +275,9 @@ static int load(struct work *w, const char *module, const char *options)
 }
 
 /* For which devices nvidia_peermem is tried is no option of it. */
-static const char *options_of(const struct action *a)
-{
-	return action_is_best_effort(a) ? "" : a->text.to;
-}
-
 int apply_load_module(struct work *w, const struct action *a)
 {
-	return load(w, a->target, options_of(a));
+	return load(w, a->target, action_is_best_effort(a) ? "" : a->text.to);
 }
 
 static int unload(struct work *w, const char *module)
