@@ -842,9 +842,8 @@ static const struct {
 	  "on its network device." },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, reporter, "devlink health reporter in error state: %s",
 	  "Look in \"dmesg\" for the PCI address, and at \"devlink health show pci/ADDRESS\". "
-	  "Where "
-	  "that is of an error of long ago: with the devlink parameter enable_rdma or enable_roce "
-	  "false there is no RDMA device either." },
+	  "Where that is of an error of long ago: with the devlink parameter enable_rdma or "
+	  "enable_roce false there is no RDMA device either." },
 	{ REASON_NO_IBDEV, REASON_NO_IBDEV, loaded_part, WITHOUT_RDMA },
 	{ REASON_NO_DRIVER, REASON_DRIVER_CONTAINER, container, NULL, NULL },
 	{ REASON_NO_DRIVER, REASON_NO_DRIVER, driver_override, "its driver_override is %s",
@@ -888,9 +887,8 @@ static const struct {
 	  "VirtualFunctions=exclusive." },
 	{ REASON_NO_SRIOV, REASON_NO_SRIOV, driver_of_mlx5, NULL,
 	  "In a virtual machine use VirtualFunctions=exclusive: its host has the virtual "
-	  "functions. "
-	  "Else enable SR-IOV in the card's firmware (mstconfig SRIOV_EN=1 and NUM_OF_VFS) and in "
-	  "the BIOS, then power cycle." },
+	  "functions. Else enable SR-IOV in the card's firmware (mstconfig SRIOV_EN=1 and "
+	  "NUM_OF_VFS) and in the BIOS, then power cycle." },
 };
 
 enum reason judge_cause(const struct node *n, const struct pci *pci, enum reason of, char *detail,
