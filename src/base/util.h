@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -301,6 +302,26 @@ static inline bool copy(char *to, size_t size, const char *from)
 	return true;
 }
 #define COPY(to, from) copy((to), sizeof(to), (from))
+
+/* Appends a word, behind @gap unless it is the first. False: it does not fit, and is left out. */
+static inline _printf_(4, 5) bool append_word(char *list, size_t size, const char *gap,
+					      const char *format, ...)
+{
+	const size_t n = strlen(list), from = n > 0 ? n + strlen(gap) : 0;
+	va_list ap;
+	int length;
+
+	if (from >= size)
+		return false;
+	memcpy(list + n, gap, from - n);
+	va_start(ap, format);
+	length = vsnprintf(list + from, size - from, format, ap);
+	va_end(ap);
+	if (from + (size_t)length < size)
+		return true;
+	list[n] = '\0';
+	return false;
+}
 
 /*
  * RLIMIT_DATA of a process that stands between a boot and its kubelet. AddressSanitizer maps

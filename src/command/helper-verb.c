@@ -195,8 +195,7 @@ static const struct helper *find_helper(const char *name)
 		return found;
 
 	for (size_t i = 0; i < ELEMENTSOF(helpers); i++)
-		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s",
-			 i > 0 ? ", " : "", helpers[i].name);
+		append_word(known, sizeof(known), ", ", "%s", helpers[i].name);
 	log_error("helper %s: there is none of this name: use %s", name ? name : "", known);
 	return NULL;
 }

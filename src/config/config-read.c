@@ -92,14 +92,11 @@ static int unknown_section(struct merge *m, const char *section, unsigned line)
 
 	snprintf(word, sizeof(word), "%.*s", (int)n_word, section);
 	for (size_t i = 0; i < N_SETTINGS; i++) {
-		size_t n = strlen(accepted);
-
 		if (!is_first_of_section(i))
 			continue;
 		nearest_offer(&nearest, settings[i].section);
-		snprintf(accepted + n, sizeof(accepted) - n, "%s[%s]%s", n > 0 ? ", " : "",
-			 settings[i].section,
-			 setting_is_device(&settings[i]) ? ", [Device NAME]" : "");
+		append_word(accepted, sizeof(accepted), ", ", "[%s]%s", settings[i].section,
+			    setting_is_device(&settings[i]) ? ", [Device NAME]" : "");
 	}
 	if (!device && section[n_word] && section[n_word + 1] && nearest.best &&
 	    streq(nearest.best, "Device"))
@@ -154,7 +151,6 @@ static int unknown_key(struct merge *m, const char *name, unsigned line)
 		return unknown(m, line, "%s= in [%s]: unknown key, did you mean %s?",
 			       config_quoted(name, buf), section, meant);
 	for (size_t i = 0; i < N_SETTINGS; i++) {
-		size_t n = strlen(accepted);
 		const bool is_here = streq(settings[i].section, m->section);
 
 		if (!is_here && strcasecmp(settings[i].name, name) == 0)
@@ -168,8 +164,7 @@ static int unknown_key(struct merge *m, const char *name, unsigned line)
 			continue;
 
 		nearest_offer(&nearest, settings[i].name);
-		snprintf(accepted + n, sizeof(accepted) - n, "%s%s=", n > 0 ? ", " : "",
-			 settings[i].name);
+		append_word(accepted, sizeof(accepted), ", ", "%s=", settings[i].name);
 	}
 
 	if (nearest.best)

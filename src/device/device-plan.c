@@ -194,14 +194,6 @@ static enum reason find_aside(const struct config *c, const struct device *d)
 	return guard_reason(d->need);
 }
 
-static void add_word(char *list, size_t size, bool is_true, const char *word)
-{
-	const size_t len = strlen(list);
-
-	if (is_true)
-		snprintf(list + len, size - len, "%s%s", len > 0 ? ", " : "", word);
-}
-
 /* Lists the settings of its section or [Route] that the device does not get. */
 static void list_left_out(const struct config *c, const struct device *d, char *ret, size_t size)
 {
@@ -209,14 +201,15 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 	const uint32_t want = d->is_vf ? UINT32_MAX : plan_wanted_vfs(d->config, d->pci);
 
 	ret[0] = '\0';
-	add_word(ret, size, is_free && want != UINT32_MAX && want != d->pci->num_vfs,
-		 "VirtualFunctions=");
-	add_word(ret, size,
-		 is_free && (!d->is_vf || d->is_handed_out) && d->netdev && d->config->mtu > 0 &&
-			 d->config->mtu != d->netdev->mtu,
-		 "MTU=");
-	add_word(ret, size, plan_carries_node(d) && d->netdev && c->route.manage, "[Route]");
-	add_word(ret, size, d->is_vf && d->aside != REASON_NONE, "[DevicePlugin] Type=sriov");
+	if (is_free && want != UINT32_MAX && want != d->pci->num_vfs)
+		append_word(ret, size, ", ", "VirtualFunctions=");
+	if (is_free && (!d->is_vf || d->is_handed_out) && d->netdev && d->config->mtu > 0 &&
+	    d->config->mtu != d->netdev->mtu)
+		append_word(ret, size, ", ", "MTU=");
+	if (plan_carries_node(d) && d->netdev && c->route.manage)
+		append_word(ret, size, ", ", "[Route]");
+	if (d->is_vf && d->aside != REASON_NONE)
+		append_word(ret, size, ", ", "[DevicePlugin] Type=sriov");
 }
 
 /* Reports each function once, as a hint, for a glob may well match it by chance. */

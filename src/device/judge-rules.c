@@ -140,18 +140,14 @@ static const char *find_port_cause(const struct node *n, const struct pci *pci,
 	for (size_t i = 0; i < ELEMENTSOF(causes); i++) {
 		const struct netdev *named;
 		const char *words;
-		size_t used = strlen(detail);
 
 		memcpy(&named, (const char *)&v + causes[i].netdev, sizeof(named));
 		if (!lacks(&v, named, causes[i].lack))
 			continue;
-		used += (size_t)snprintf(detail + used, size - used, "%s", used > 0 ? ": " : "");
-		if (used < size)
-			used += (size_t)snprintf(detail + used, size - used, causes[i].words,
-						 named ? named->name : "");
+		append_word(detail, size, ": ", causes[i].words, named ? named->name : "");
 		words = named && named->is_up ? named->link_state : "";
-		if (used < size && words[0] && !streq(words, LINK_NO_CABLE))
-			snprintf(detail + used, size - used, ": %s", words);
+		if (words[0] && !streq(words, LINK_NO_CABLE))
+			append_word(detail, size, ": ", "%s", words);
 		return causes[i].advice ?: cable;
 	}
 	return cable;

@@ -10,21 +10,11 @@
 #include <linux/rtnetlink.h>
 
 #define ETHERNET_MAC_CHARS 17
-#define WORD_LEN           128
-
-/* Appends @word to the list if there is room for it. */
-static void add_word(char *list, size_t size, const char *word)
-{
-	const size_t n = strlen(list);
-
-	if (n + strlen(word) + 2 <= size)
-		snprintf(list + n, size - n, "%s%s", n > 0 ? " " : "", word);
-}
 
 static void look_at_addresses(const struct node *n, const struct memory *memory, uint32_t ifindex,
 			      struct given *g)
 {
-	char text[INET6_ADDRSTRLEN + 8], word[WORD_LEN];
+	char text[INET6_ADDRSTRLEN + 8];
 
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
@@ -33,15 +23,15 @@ static void look_at_addresses(const struct node *n, const struct memory *memory,
 		    ip_is_link_local(a->family, a->local))
 			continue;
 		ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
-		snprintf(word, sizeof(word), "%s,%" PRIu32, text, a->metric);
 		if (!memory_entry(memory, "add-address", "", ifindex, text))
-			add_word(g->addresses, sizeof(g->addresses), word);
+			append_word(g->addresses, sizeof(g->addresses), " ", "%s,%" PRIu32, text,
+				    a->metric);
 	}
 }
 
 static void look_at_routes(const struct node *n, uint32_t ifindex, struct given *g)
 {
-	char dst[INET6_ADDRSTRLEN + 8], gateway[INET6_ADDRSTRLEN], word[WORD_LEN];
+	char dst[INET6_ADDRSTRLEN + 8], gateway[INET6_ADDRSTRLEN];
 
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
@@ -52,9 +42,8 @@ static void look_at_routes(const struct node *n, uint32_t ifindex, struct given 
 			continue;
 		ip_format(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
 		ip_format(t->family, t->gateway, UINT32_MAX, gateway, sizeof(gateway));
-		snprintf(word, sizeof(word), "%s,%s,%" PRIu32 ",%" PRIu32 ",%u", dst, gateway,
-			 t->metric, t->table, t->protocol);
-		add_word(g->routes, sizeof(g->routes), word);
+		append_word(g->routes, sizeof(g->routes), " ", "%s,%s,%" PRIu32 ",%" PRIu32 ",%u",
+			    dst, gateway, t->metric, t->table, t->protocol);
 	}
 }
 

@@ -114,14 +114,12 @@ const char *module_options_value(const struct module_options *w, const char *mod
 
 bool module_options_text(const struct module_options *w, const char *module, char *ret, size_t size)
 {
-	size_t n = 0;
-
 	ret[0] = '\0';
-	for (size_t i = 0; i < w->n_options && n < size; i++)
+	for (size_t i = 0; i < w->n_options; i++)
 		if (streq(w->options[i].module, module))
-			n += (size_t)snprintf(ret + n, size - n, "%s%s=%s", n > 0 ? " " : "",
-					      w->options[i].name, w->options[i].value);
-	return n > 0;
+			append_word(ret, size, " ", "%s=%s", w->options[i].name,
+				    w->options[i].value);
+	return ret[0];
 }
 
 /* 1, 0, or -1 for what is no bool. */

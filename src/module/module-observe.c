@@ -78,23 +78,15 @@ static void read_text(const struct fs *fs, const char *module, const char *file,
 static int read_holders(const struct fs *fs, struct module *m)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	size_t n = 0;
 	int r;
 
 	r = fs_list(fs, FS_PATH("sys/module/%s/holders", m->name), &names);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0; /* built in, or just going: refcnt counts them too */
 
-	for (size_t i = 0; i < names.n_names; i++) {
-		const size_t length = strlen(names.names[i]) + (n > 0);
-
-		if (n + length >= sizeof(m->holders))
+	for (size_t i = 0; i < names.n_names; i++)
+		if (!append_word(m->holders, sizeof(m->holders), " ", "%s", names.names[i]))
 			break; /* enough for a report */
-		if (n > 0)
-			m->holders[n] = ' ';
-		copy(m->holders + n + (n > 0), sizeof(m->holders) - n - (n > 0), names.names[i]);
-		n += length;
-	}
 	make_printable(m->holders);
 	return 0;
 }

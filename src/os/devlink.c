@@ -34,16 +34,6 @@ static int parse(struct nlmsghdr *h, struct devlink_functions *f,
 	return 0;
 }
 
-/* A name that does not fit is left out: that there is one is what counts. */
-static void add_name(struct pci *pci, const char *name)
-{
-	size_t len = strlen(pci->health);
-
-	if (len + 1 + strlen(name) < sizeof(pci->health))
-		snprintf(pci->health + len, sizeof(pci->health) - len, "%s%s", len ? " " : "",
-			 name);
-}
-
 int devlink_on_reporter(struct nlmsghdr *h, void *userdata)
 {
 	static const struct nla_policy policy[DEVLINK_ATTR_MAX + 1] = {
@@ -67,7 +57,9 @@ int devlink_on_reporter(struct nlmsghdr *h, void *userdata)
 	if (reporter[DEVLINK_ATTR_HEALTH_REPORTER_NAME] &&
 	    reporter[DEVLINK_ATTR_HEALTH_REPORTER_STATE] &&
 	    nla_get_u8(reporter[DEVLINK_ATTR_HEALTH_REPORTER_STATE]) == STATE_ERROR)
-		add_name(pci, nla_get_string(reporter[DEVLINK_ATTR_HEALTH_REPORTER_NAME]));
+		/* Without those that do not fit: that there is one is what counts. */
+		append_word(pci->health, sizeof(pci->health), " ", "%s",
+			    nla_get_string(reporter[DEVLINK_ATTR_HEALTH_REPORTER_NAME]));
 	return 0;
 }
 

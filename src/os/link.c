@@ -60,15 +60,13 @@ static void read_altnames(struct nlattr *list, char *ret, size_t size)
 		return;
 	nla_for_each_nested(a, list, rest)
 	{
-		const size_t used = strlen(ret);
 		char name[SHOWN_LEN + 1];
 
 		if (nla_type(a) != ATTR_IFLA_ALT_IFNAME)
 			continue;
 		nla_strlcpy(name, a, sizeof(name));
-		if (strlen(name) < SHOWN_LEN && !strchr(name, ' ') &&
-		    used + strlen(name) + 2 <= size)
-			snprintf(ret + used, size - used, "%s%s", used > 0 ? " " : "", name);
+		if (strlen(name) < SHOWN_LEN && !strchr(name, ' '))
+			append_word(ret, size, " ", "%s", name);
 	}
 }
 

@@ -329,7 +329,6 @@ int module_needs(struct modules *m, const char *name, char *ret, size_t size)
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
 	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
 	struct kmod_list *item;
-	size_t n = 0;
 	int r = find(m, name, &found);
 
 	if (r < 0)
@@ -339,11 +338,9 @@ int module_needs(struct modules *m, const char *name, char *ret, size_t size)
 	list = kmod_module_get_dependencies(found); /* of modules.dep, which has them all */
 	for (item = list; item; item = kmod_list_next(list, item)) {
 		_cleanup_(module_unrefp) struct kmod_module *needed = kmod_module_get_module(item);
-		const char *text = kmod_module_get_name(needed);
 
-		if (n + 1 + strlen(text) >= size)
+		if (!append_word(ret, size, " ", "%s", kmod_module_get_name(needed)))
 			break;
-		n += (size_t)snprintf(ret + n, size - n, "%s%s", n > 0 ? " " : "", text);
 	}
 	return 0;
 }

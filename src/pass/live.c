@@ -247,9 +247,8 @@ static void say_unknown(const struct fs *fs, const struct node *n)
 		if (!rows[i].is_here && (n->is_copy || i == 0)) {
 			const bool is_part = rows[i].part[0] && fs_exists(fs, rows[i].part);
 
-			snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s%s%s",
-				 *words ? ", " : "", rows[i].words, is_part ? " beyond /" : "",
-				 is_part ? rows[i].part : "");
+			append_word(words, sizeof(words), ", ", "%s%s%s", rows[i].words,
+				    is_part ? " beyond /" : "", is_part ? rows[i].part : "");
 		}
 	if (*words)
 		log_warning("Not in this tree, and so neither known nor judged: %s%s", words,

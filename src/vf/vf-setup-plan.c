@@ -407,8 +407,7 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 	if (dc->trust != TRUST_KEEP && !has_trust)
 		COPY(detail, "Trust=");
 	if (dc->mtu && pf->unsupported & VF_SETTING_MTU)
-		snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail),
-			 "%sMTU=", detail[0] ? ", " : "");
+		append_word(detail, sizeof(detail), ", ", "MTU=");
 	if (detail[0])
 		r = plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address, "%s", detail);
 	return r;
