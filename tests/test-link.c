@@ -731,7 +731,7 @@ static void put_vf(struct nl_msg *m, uint32_t vf, const char *mac, uint32_t trus
 static void what_a_driver_tells_of_its_vfs_is_read(_unused_ void **state)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, 0);
-	_cleanup_(freep) struct vf_infos l = {};
+	_owns_(struct vf_infos, infos) l = {};
 	struct ifinfomsg i = { .ifi_index = 7 };
 	struct nlattr *list, *info;
 

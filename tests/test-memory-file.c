@@ -36,7 +36,7 @@ static int tear_down(void **state)
 static void keys_of_others_stay(void **state)
 {
 	const struct tree *t = *state;
-	_cleanup_(freep) struct output_records l = {};
+	_owns_(struct output_records, entries) l = {};
 	struct output_record nfd = { OUTPUT_NFD, "/run/nfd" };
 	const struct output_records files = { &nfd, 1 }, none = {};
 	struct manifest_record back = {}, nothing = {};
@@ -85,7 +85,7 @@ static void two_write_beside_each_other(void **state)
 	const struct tree *t = *state;
 	struct autoprobe_entry entries[TIMES];
 	struct ledger_entry changes[TIMES] = {};
-	_cleanup_(freep) struct autoprobes off = {};
+	_owns_(struct autoprobes, entries) off = {};
 	_cleanup_(ledger_done) struct ledger noted = {};
 	pid_t child;
 	int status;

@@ -105,7 +105,7 @@ static void assert_content(const struct place *p, const char *path, const char *
 static void assert_records(const struct place *p, enum memory_lifetime lifetime,
 			   const char *expected)
 {
-	_cleanup_(freep) struct output_records l = {};
+	_owns_(struct output_records, entries) l = {};
 	char got[512] = "";
 
 	assert_int_equal(memory_read(&p->os.fs, lifetime, &output_records_fields, &l), 0);

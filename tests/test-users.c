@@ -290,7 +290,7 @@ static void holders_are_counted_over_many_messages(_unused_ void **state)
 		{ 0, "ib_core", 0 }, { 4711, "", 0 }, { 4711, "", 0 },
 		{ 0, "", 0 },        { 0, "smc", 0 }, { 4712, "", 0 },
 	};
-	_cleanup_(freep) struct rdma_holders l = { .what = RDMA_PDS };
+	_owns_(struct rdma_holders, holders) l = { .what = RDMA_PDS };
 
 	for (int i = 0; i < 2; i++) {
 		_cleanup_(nlmsg_freep) struct nl_msg *m =
@@ -311,7 +311,7 @@ static void holders_are_counted_over_many_messages(_unused_ void **state)
 /* RDMA_NLDEV_ATTR_DEV_TYPE of Linux 6.11: no number in the headers of older systems. */
 static void a_device_for_subnet_management_is_told_by_its_type(_unused_ void **state)
 {
-	_cleanup_(freep) struct rdma_ibdevs l = {};
+	_owns_(struct rdma_ibdevs, ibdevs) l = {};
 
 	for (uint8_t type = 0; type < 3; type++) {
 		_cleanup_(nlmsg_freep) struct nl_msg *m =
@@ -333,7 +333,7 @@ static void malformed_holders_are_an_error(_unused_ void **state)
 {
 	_cleanup_(nlmsg_freep) struct nl_msg *m =
 		nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, 10), 0);
-	_cleanup_(freep) struct rdma_holders l = { .what = RDMA_PDS };
+	_owns_(struct rdma_holders, holders) l = { .what = RDMA_PDS };
 	struct nlattr *table, *entry;
 
 	/* A device without PDs. */
@@ -444,7 +444,7 @@ static void listeners_on_all_addresses_use_nothing(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(nlmsg_freep) struct nl_msg *m =
 			nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, 11), 0);
-		_cleanup_(freep) struct rdma_holders l = { .what = RDMA_CM_IDS };
+		_owns_(struct rdma_holders, holders) l = { .what = RDMA_CM_IDS };
 		struct nlattr *table, *entry;
 
 		table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_CM_ID);

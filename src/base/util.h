@@ -143,7 +143,11 @@ static inline bool is_zero(const uint8_t bytes[static 16])
 	return memcmp(bytes, zero, sizeof(zero)) == 0;
 }
 
-/* For a pointer, or a struct that begins with the pointer it owns. */
+/* Declares a struct that owns the memory of its first member alone, and frees it. */
+#define _owns_(type, member)                                                                       \
+	_Static_assert(offsetof(type, member) == 0, "the first member");                           \
+	_cleanup_(freep) type
+
 static inline void freep(void *p)
 {
 	free(*(void **)p);

@@ -46,16 +46,11 @@ struct mount {
 };
 
 struct storage {
-	struct places *p;
 	struct mount *mounts; /* owned */
+	struct places *p;
 	size_t n_mounts;
 	uint32_t n_visits;
 };
-
-static void storage_done(struct storage *s)
-{
-	free(s->mounts);
-}
 
 static int add(struct storage *s, const char *host, const char *what, const char *where)
 {
@@ -694,7 +689,7 @@ static int on_word(void *userdata, const char *word)
 
 int storage_add(struct places *p)
 {
-	_cleanup_(storage_done) struct storage s = { .p = p };
+	_owns_(struct storage, mounts) s = { .p = p };
 	int r = add_mounts(&s);
 
 	return r < 0 ? r : cmdline_read(p->fs, on_word, &s);

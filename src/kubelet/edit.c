@@ -25,7 +25,7 @@ enum yaml_change {
 
 /* A change of the text: new text in the place of some bytes of the old one. */
 struct splice {
-	char *text; /* owned; first, for freep() */
+	char *text; /* owned; first, for _owns_() */
 	enum yaml_change change;
 	size_t from, to;
 	size_t node; /* the value that changes or goes, or that is before a new key */
@@ -308,7 +308,7 @@ static int write_odd(const char *value, char ret[static 2 * EDIT_MAX_VALUE + 2])
 int edit_set(const char *text, size_t size, const char *key, const char *value, char **ret,
 	     size_t *ret_size)
 {
-	_cleanup_(freep) struct splice s = { .key = key, .value = value };
+	_owns_(struct splice, text) s = { .key = key, .value = value };
 	_cleanup_(yaml_document_done) struct yaml_document d = { .key = key };
 	int r;
 
@@ -354,7 +354,7 @@ static int drop_entry(const char *text, size_t size, const struct yaml_document 
 
 int edit_unset(const char *text, size_t size, const char *key, char **ret, size_t *ret_size)
 {
-	_cleanup_(freep) struct splice s = { .change = DROP_KEY, .key = key };
+	_owns_(struct splice, text) s = { .change = DROP_KEY, .key = key };
 	_cleanup_(yaml_document_done) struct yaml_document d = { .key = key };
 	int r;
 

@@ -103,7 +103,7 @@ static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
 
 static int look(struct run *run, struct kubelet_result *res)
 {
-	_cleanup_(freep) struct kubelet_notes notes = {};
+	_owns_(struct kubelet_notes, cmdline) notes = {};
 	int r;
 
 	r = kubelet_find(run->fs, false, &res->kubelet, &notes);

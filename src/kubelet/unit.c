@@ -579,7 +579,7 @@ static int expand_inside(struct unit *u, const char *word, size_t source, struct
 {
 	const struct variable *of = source_of(u, word);
 	struct cursor inside = of ? cursor_of(of) : *c;
-	_cleanup_(freep) struct text out = {};
+	_owns_(struct text, bytes) out = {};
 	_cleanup_(freep) char *text = NULL;
 	int r = 0;
 

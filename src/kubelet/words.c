@@ -121,7 +121,7 @@ int words_split(const char *text, bool has_escapes, struct words *ret)
 	_cleanup_(words_done) struct words l = {};
 
 	for (;;) {
-		_cleanup_(freep) struct text word = {};
+		_owns_(struct text, bytes) word = {};
 		_cleanup_(freep) char *bytes = NULL;
 		int r;
 
@@ -145,7 +145,7 @@ int words_split(const char *text, bool has_escapes, struct words *ret)
 
 int word_expand_specifiers(const char *word, const char *unit, char **ret)
 {
-	_cleanup_(freep) struct text out = {};
+	_owns_(struct text, bytes) out = {};
 	const size_t n_bare =
 		strrchr(unit, '.') ? (size_t)(strrchr(unit, '.') - unit) : strlen(unit);
 	int r = 0;
@@ -186,7 +186,7 @@ enum word_state {
 };
 
 struct machine {
-	struct text value; /* first, for freep() */
+	struct text value; /* first, for _owns_() */
 	enum word_state state;
 	struct variable variable;
 	size_t key_end; /* of the name, which begins at variable.from */
@@ -297,7 +297,7 @@ static bool is_name(const char *s)
 int variable_next(const char *text, size_t size, size_t *at, struct variable *ret)
 {
 	while (*at < size) {
-		_cleanup_(freep) struct machine m = {};
+		_owns_(struct machine, value.bytes) m = {};
 		const char *key;
 		size_t n;
 		int r = 0;

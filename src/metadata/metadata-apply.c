@@ -76,7 +76,7 @@ int metadata_ask_type(const char *path, uint64_t deadline_usec, char ret[static 
 static int keep(const struct work *w, const struct metadata *m)
 {
 	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, LANES_LOCK_USEC);
-	_cleanup_(freep) struct metadata_answers l = {};
+	_owns_(struct metadata_answers, entries) l = {};
 	const struct fs *fs = &w->os->fs;
 	struct metadata_answer *a;
 	int r;

@@ -25,7 +25,7 @@ static struct metadata *entry_of(struct node *n, const char *mac)
 /* Takes over the recorded answers; if a MAC has several, the last one counts. */
 static int recall_answers(const struct fs *fs, struct node *n)
 {
-	_cleanup_(freep) struct metadata_answers l = {};
+	_owns_(struct metadata_answers, entries) l = {};
 	int r;
 
 	r = memory_read(fs, MEMORY_BOOT, &metadata_answers_fields, &l);

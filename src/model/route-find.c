@@ -487,7 +487,7 @@ int route_find_default(const struct node *n, int family, uint8_t ret[static 16])
 		{ AF_INET, { 203, 0, 113, 1 } },
 		{ AF_INET6, { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } },
 	};
-	_cleanup_(freep) struct prefixes l = {};
+	_owns_(struct prefixes, items) l = {};
 
 	if (collect(n, family, &l) < 0)
 		return -ENOMEM;

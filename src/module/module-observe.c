@@ -334,11 +334,6 @@ struct blacklist {
 	size_t n_rules;
 };
 
-static void blacklist_done(struct blacklist *b)
-{
-	free(b->rules);
-}
-
 static int add_rule(struct blacklist *b, const char *module, bool is_glob)
 {
 	struct blacklist_rule rule = { .is_glob = is_glob };
@@ -390,7 +385,7 @@ static bool has_module(const struct blacklist *b, const char *module)
 /* Applies the blacklist of a captured tree, as libkmod applies that of the running system. */
 static int keep_out(const struct os *d, struct node *n)
 {
-	_cleanup_(blacklist_done) struct blacklist list = {};
+	_owns_(struct blacklist, rules) list = {};
 	int r;
 
 	r = modprobe_read(&d->fs, on_modprobe_line, &list);

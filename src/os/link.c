@@ -471,7 +471,7 @@ static int on_address(struct nlmsghdr *h, void *userdata)
 
 int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n)
 {
-	_cleanup_(freep) struct addresses list = {};
+	_owns_(struct addresses, addresses) list = {};
 	const struct ifaddrmsg i = { .ifa_family = AF_UNSPEC };
 	struct nl_msg *m = netlink_make(RTM_GETADDR, NLM_F_DUMP, &i, sizeof(i));
 	int r = netlink_list(nl, m, on_address, &list, &list.n);

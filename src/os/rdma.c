@@ -119,7 +119,7 @@ static int on_resources(struct nlmsghdr *h, void *userdata)
 
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 {
-	_cleanup_(freep) struct rdma_ibdevs list = {};
+	_owns_(struct rdma_ibdevs, ibdevs) list = {};
 	struct nl_msg *m = request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
 	int r = netlink_list(nl, m, rdma_on_ibdev, &list, &list.n);
 
@@ -145,7 +145,7 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 
 int rdma_read_name(struct netlink *nl, uint32_t index, char *ret, size_t size)
 {
-	_cleanup_(freep) struct rdma_ibdevs found = {};
+	_owns_(struct rdma_ibdevs, ibdevs) found = {};
 	struct nl_msg *m = request_of(index, RDMA_NLDEV_CMD_GET, 0);
 	int r = netlink_dump(nl, m, rdma_on_ibdev, &found);
 
@@ -242,7 +242,7 @@ static bool is_there(struct netlink *nl, uint32_t index)
 int rdma_list_holders(struct netlink *nl, uint32_t index, enum rdma_resource what,
 		      struct rdma_holder **ret, size_t *ret_n)
 {
-	_cleanup_(freep) struct rdma_holders list = { .what = what };
+	_owns_(struct rdma_holders, holders) list = { .what = what };
 	struct nl_msg *m = request_of(index, resources[what].command, NLM_F_DUMP);
 	int r = netlink_list(nl, m, rdma_on_holders, &list, &list.n);
 

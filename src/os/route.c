@@ -226,8 +226,8 @@ static int append_by_nexthop(struct routes *list, const struct route *route,
 static int look_up_nexthops(struct netlink *nl, struct routes *l)
 {
 	const struct nexthop_header header = {};
-	_cleanup_(freep) struct nexthops hops = {};
-	_cleanup_(freep) struct routes all = {};
+	_owns_(struct nexthops, all) hops = {};
+	_owns_(struct routes, routes) all = {};
 	struct nl_msg *m;
 	int r;
 
@@ -248,7 +248,7 @@ static int look_up_nexthops(struct netlink *nl, struct routes *l)
 
 int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 {
-	_cleanup_(freep) struct routes list = {};
+	_owns_(struct routes, routes) list = {};
 	int r;
 
 	r = dump_routes(nl, AF_INET, RT_TABLE_UNSPEC, &list);
@@ -292,7 +292,7 @@ static struct nl_msg *make_route(int request, int flags, uint8_t protocol, const
  */
 static int find_foreign(struct netlink *nl, const struct route *t)
 {
-	_cleanup_(freep) struct routes list = {};
+	_owns_(struct routes, routes) list = {};
 	int r = dump_routes(nl, t->family, t->table, &list);
 
 	for (size_t i = 0; i < list.n && r >= 0; i++)
@@ -351,7 +351,7 @@ static int ask(struct netlink *nl, const struct lookup *l, unsigned flags, struc
  */
 static int take_hops(struct netlink *nl, struct lookup *l)
 {
-	_cleanup_(freep) struct routes list = {};
+	_owns_(struct routes, routes) list = {};
 	int r = ask(nl, l, RTM_F_FIB_MATCH, &list);
 
 	if (r >= 0)
@@ -370,7 +370,7 @@ static int take_hops(struct netlink *nl, struct lookup *l)
 
 int route_lookup(struct netlink *nl, struct lookup *l, bool with_hops)
 {
-	_cleanup_(freep) struct routes list = {};
+	_owns_(struct routes, routes) list = {};
 	int r = ask(nl, l, 0, &list);
 
 	l->result = r >= 0 && list.n == 0 ? -ENETUNREACH : r;
@@ -475,7 +475,7 @@ static int on_rule(struct nlmsghdr *h, void *userdata)
 int rule_list(struct netlink *nl, struct rule **ret, size_t *ret_n)
 {
 	static const uint8_t families[] = { AF_INET, AF_INET6 };
-	_cleanup_(freep) struct rules list = {};
+	_owns_(struct rules, rules) list = {};
 	int r = 0;
 
 	for (size_t k = 0; k < ELEMENTSOF(families) && r >= 0; k++) {
@@ -566,7 +566,7 @@ static int on_neighbour(struct nlmsghdr *h, void *userdata)
 
 int neighbour_list(struct netlink *nl, struct neighbour **ret, size_t *ret_n)
 {
-	_cleanup_(freep) struct neighbours list = {};
+	_owns_(struct neighbours, neighbours) list = {};
 	struct ndmsg i = { .ndm_family = AF_INET6 };
 	struct nl_msg *m = netlink_make(RTM_GETNEIGH, NLM_F_DUMP, &i, sizeof(i));
 	int r = netlink_list(nl, m, on_neighbour, &list, &list.n);

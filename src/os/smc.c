@@ -71,7 +71,7 @@ static int make_request(struct netlink *nl, uint8_t command, int flags, const ch
 
 int smc_list(struct netlink *nl, struct pnet **ret, size_t *ret_n)
 {
-	_cleanup_(freep) struct smc_table t = {};
+	_owns_(struct smc_table, entries) t = {};
 	struct nl_msg *m;
 	int r;
 

@@ -72,7 +72,7 @@ static int on_sock(struct nlmsghdr *h, void *userdata)
 
 int sock_list(struct netlink *nl, struct sock **ret, size_t *ret_n)
 {
-	_cleanup_(freep) struct socks l = {};
+	_owns_(struct socks, items) l = {};
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(tables) && r >= 0; i++) {
@@ -151,7 +151,7 @@ static int read_table(const struct fs *fs, const char *path, int family, struct 
 
 int sock_read(const struct fs *fs, struct sock **ret, size_t *ret_n)
 {
-	_cleanup_(freep) struct socks l = {};
+	_owns_(struct socks, items) l = {};
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(tables) && r >= 0; i++) {

@@ -82,7 +82,7 @@ int vf_on_link(struct nlmsghdr *h, void *userdata)
 
 int vf_list(struct netlink *nl, uint32_t ifindex, struct vf_info **ret, size_t *ret_n)
 {
-	_cleanup_(freep) struct vf_infos list = {};
+	_owns_(struct vf_infos, infos) list = {};
 	struct ifinfomsg i = { .ifi_family = AF_UNSPEC, .ifi_index = (int)ifindex };
 	struct nl_msg *m = netlink_make(RTM_GETLINK, 0, &i, sizeof(i));
 	int r;

@@ -22,7 +22,7 @@ static const struct plan_output *find_output(const struct work *w, const struct 
 static int change_record(const struct fs *fs, enum memory_lifetime lifetime,
 			 const struct output_record *record, bool is_there)
 {
-	_cleanup_(freep) struct output_records l = {};
+	_owns_(struct output_records, entries) l = {};
 	struct output_record *found;
 	int r;
 

@@ -58,7 +58,7 @@ static int observe_file(const struct fs *fs, enum output o, const char *path,
 
 static int recall_records(const struct fs *fs, enum memory_lifetime lifetime, struct node *n)
 {
-	_cleanup_(freep) struct output_records l = {};
+	_owns_(struct output_records, entries) l = {};
 	int r;
 
 	r = memory_read(fs, lifetime, &output_records_fields, &l);

@@ -73,7 +73,7 @@ static int add_missing(struct work *w, const struct pnet_wish *wish, const struc
 /* Another program was faster, or the PNETID is one that no table has. */
 static int look_again(struct work *w, const struct pnet_wish *wish)
 {
-	_cleanup_(freep) struct smc_table t = {};
+	_owns_(struct smc_table, entries) t = {};
 	int r;
 
 	r = smc_list(&w->os->smc, &t.entries, &t.n);
@@ -112,7 +112,7 @@ static int find_wish(struct work *w, const char *pci, const struct netdev *netde
 
 int apply_set_pnetid(struct work *w, const struct action *a)
 {
-	_cleanup_(freep) struct smc_table t = {};
+	_owns_(struct smc_table, entries) t = {};
 	const struct ibdev *ibdev = node_ibdev_of(w->node, a->target);
 	const struct netdev *netdev = node_netdev_of(w->node, a->target);
 	struct pnet_wish wish;

@@ -132,7 +132,7 @@ int apply_set_num_vfs(struct work *w, const struct action *a)
 static int change_record(const struct fs *fs, enum memory_lifetime lifetime, const char *boot_id,
 			 const char *address, bool is_off)
 {
-	_cleanup_(freep) struct autoprobes l = {};
+	_owns_(struct autoprobes, entries) l = {};
 	struct autoprobe_entry *e;
 	size_t n;
 	int r;

@@ -20,7 +20,7 @@
 
 static int recall_autoprobe(const struct fs *fs, enum memory_lifetime lifetime, struct node *n)
 {
-	_cleanup_(freep) struct autoprobes l = {};
+	_owns_(struct autoprobes, entries) l = {};
 	int r;
 
 	r = memory_read(fs, lifetime, &autoprobes_fields, &l);
