@@ -41,6 +41,16 @@
 		(s) = (__typeof__(s)){};                                                           \
 		_taken;                                                                            \
 	})
+/* Gives what was made to the caller, unless @r is an error. Return: @r, or 0. */
+#define GIVE(r, thing, ret)                                                                        \
+	({                                                                                         \
+		const int _r = (r);                                                                \
+		if (_r >= 0) {                                                                     \
+			*(ret) = (thing);                                                          \
+			memset(&(thing), 0, sizeof(thing));                                        \
+		}                                                                                  \
+		MIN(_r, 0);                                                                        \
+	})
 #define TAKE_FD(fd)                                                                                \
 	({                                                                                         \
 		int _taken = (fd);                                                                 \

@@ -231,11 +231,7 @@ int config_files_load(const struct fs *fs, const struct config_draft *drafts, si
 	r = load_first(fs, main_folders, "rdma-provision.conf", &f, errors);
 	if (r >= 0)
 		r = load_dropins(fs, drafts, n_drafts, &f, errors);
-	if (r < 0)
-		return r;
-
-	*ret = TAKE_STRUCT(f);
-	return 0;
+	return GIVE(r, f, ret);
 }
 
 int config_files_ignored(const struct fs *fs, char *ret, size_t size)
@@ -264,11 +260,7 @@ static int load_only(const struct fs *fs, const char *path, struct config_files 
 	r = load_one(fs, path, &f, errors);
 	if (r == 0)
 		r = refuse(errors, path, strerror(ENOENT));
-	if (r < 0)
-		return r;
-
-	*ret = TAKE_STRUCT(f);
-	return 0;
+	return GIVE(r, f, ret);
 }
 
 /* The configuration */

@@ -167,11 +167,7 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 	r = read_driver(fs, &pci);
 	if (r >= 0)
 		r = read_sriov(fs, &pci);
-	if (r < 0)
-		return r;
-
-	*ret = pci;
-	return 0;
+	return GIVE(r, pci, ret);
 }
 
 /* The N of virtfnN. */

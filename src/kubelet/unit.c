@@ -832,9 +832,5 @@ int unit_read(const struct fs *fs, const char *name, bool is_asking, struct unit
 		return unit_read(fs, name, true, ret);
 	if (r >= 0)
 		r = arguments_expand(&u);
-	if (r < 0)
-		return r;
-
-	*ret = TAKE_STRUCT(u);
-	return 0;
+	return GIVE(r, u, ret);
 }

@@ -51,11 +51,7 @@ static int open_private(sd_bus **ret)
 		r = sd_bus_set_address(bus, "unix:path=/run/systemd/private");
 	if (r >= 0)
 		r = sd_bus_start(bus);
-	if (r < 0)
-		return r;
-
-	*ret = TAKE(bus);
-	return 0;
+	return GIVE(r, bus, ret);
 }
 
 static int on_job_removed(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *error)
@@ -236,10 +232,7 @@ static int get_property(sd_bus *bus, uint64_t deadline, const char *path, const 
 		 name);
 	if (r >= 0)
 		r = sd_bus_message_enter_container(m, SD_BUS_TYPE_VARIANT, type);
-	if (r < 0)
-		return r;
-	*ret = TAKE(m);
-	return 0;
+	return GIVE(r, m, ret);
 }
 
 static int read_words(sd_bus_message *m, struct words *ret)
@@ -423,11 +416,7 @@ int manager_watch_open(const char *unit, struct manager_watch *ret)
 		r = sd_bus_match_signal(w.bus, NULL, NULL, w.path,
 					"org.freedesktop.DBus.Properties", "PropertiesChanged",
 					on_changed, NULL);
-	if (r < 0)
-		return r;
-
-	*ret = TAKE_STRUCT(w);
-	return 0;
+	return GIVE(r, w, ret);
 }
 
 int manager_watch_fd(const struct manager_watch *w)
@@ -450,11 +439,8 @@ static int read_activity(struct manager_watch *w, struct manager_activity *ret)
 				 &job);
 	if (r >= 0)
 		r = sd_bus_message_read(job, "(uo)", &id, NULL);
-	if (r < 0)
-		return r;
 	a.has_job = id != 0;
-	*ret = a;
-	return 0;
+	return GIVE(r, a, ret);
 }
 
 int manager_watch_look(struct manager_watch *w, struct manager_activity *ret)

@@ -126,11 +126,7 @@ int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret
 		if (r >= 0)
 			r = add_drop_ins(fs, in, &l);
 	}
-	if (r < 0)
-		return r;
-
-	*ret = TAKE_STRUCT(l);
-	return 0;
+	return GIVE(r, l, ret);
 }
 
 int unit_file_list_manager(const struct fs *fs, struct unit_paths *ret)
@@ -147,11 +143,7 @@ int unit_file_list_manager(const struct fs *fs, struct unit_paths *ret)
 			r = add_path(&l, files[i]);
 	if (r >= 0)
 		r = add_drop_ins(fs, in, &l);
-	if (r < 0)
-		return r;
-
-	*ret = TAKE_STRUCT(l);
-	return 0;
+	return GIVE(r, l, ret);
 }
 
 /* Lines */

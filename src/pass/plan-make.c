@@ -60,10 +60,7 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 	if (p.state != NODE_STARTING && plan_has_needed_changes(&p))
 		p.state = p.is_told ? NODE_DEGRADED : NODE_STARTING;
 	r = plan_ask(n, &p);
-	if (r < 0)
-		return r;
-	*ret = TAKE_STRUCT(p);
-	return 0;
+	return GIVE(r, p, ret);
 }
 
 int plan_finish(const struct config *c, const struct node *n, const struct memory *memory,

@@ -206,8 +206,5 @@ int plan_remember(const struct config *c, const struct node *n, const struct mem
 	r = add_gone(n, memory, &to);
 	if (r >= 0)
 		r = add_attempts(memory, p, &to);
-	if (r < 0)
-		return r;
-	*ret = TAKE_STRUCT(to);
-	return 0;
+	return GIVE(r, to, ret);
 }

@@ -434,9 +434,5 @@ int forecast_make(const struct config *c, const struct plan *p, struct forecast 
 	r = add_now(p, &f);
 	if (r >= 0)
 		r = add_later(c, p, &f);
-	if (r < 0)
-		return r;
-
-	*ret = TAKE_STRUCT(f);
-	return 0;
+	return GIVE(r, f, ret);
 }
