@@ -69,8 +69,8 @@ static void log_write(enum log_level level, const char *text, const char *cause)
 	int n;
 
 	n = snprintf(line, sizeof(line), "%s%s%s%s\n",
-		     log_is_journal() && !is_json ? prefixes[level] : "", text, cause ? ": " : "",
-		     cause ? cause : "");
+		     log_is_journal() && !is_json ? prefixes[level] : "", text, *cause ? ": " : "",
+		     cause);
 	if (n < 0)
 		return;
 	if ((size_t)n >= sizeof(line)) {
@@ -90,32 +90,18 @@ static void log_write(enum log_level level, const char *text, const char *cause)
 		return;
 }
 
-void log_line(enum log_level level, const char *format, ...)
-{
-	char text[960];
-	va_list ap;
-
-	if (level > max_level)
-		return;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	log_write(level, text, NULL);
-}
-
 int log_line_errno(enum log_level level, int r, const char *format, ...)
 {
-	char text[800];
+	char text[960];
 	va_list ap;
 
 	if (level > max_level)
 		return r;
 
 	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
+	vsnprintf(text, r < 0 ? 800 : sizeof(text), format, ap); /* with room for the cause */
 	va_end(ap);
-	log_write(level, text, strerror(-r));
+	log_write(level, text, r < 0 ? strerror(-r) : "");
 	return r;
 }
 

@@ -22,11 +22,12 @@ enum log_level {
 void log_set_level(enum log_level level);
 void log_set_json(void);   /* from now on each line is a JSON object on stdout */
 bool log_is_journal(void); /* stderr is the journal itself, not a file or a terminal */
-void log_line(enum log_level level, const char *format, ...) _printf_(2, 3);
 
-/* Adds ": <text of the errno>"; @r is a negative errno and is returned, for "return log_..." */
+/* Adds ": <text of the errno>", unless @r is 0; else it is a negative errno. It is returned, for
+ * "return log_..." */
 int log_line_errno(enum log_level level, int r, const char *format, ...) _printf_(3, 4);
 
+#define log_line(level, ...)      ((void)log_line_errno((level), 0, __VA_ARGS__))
 #define log_error(...)            log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warning(...)          log_line(LOG_LEVEL_WARNING, __VA_ARGS__)
 #define log_notice(...)           log_line(LOG_LEVEL_NOTICE, __VA_ARGS__)

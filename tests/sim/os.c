@@ -742,21 +742,6 @@ int __wrap_manager_request(enum request what, const char *argument _unused_, cha
 					       : kubelet_request(what, ret_words, size);
 }
 
-void __wrap_log_line(enum log_level level, const char *format, ...)
-{
-	char text[960];
-	va_list ap;
-
-	if (strstr(format, "is damaged"))
-		sim_fail("a file of ours cannot be read: %s", format);
-	if (!sim.is_traced)
-		return;
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	sim_trace("<%d> %s", (int)level, text);
-}
-
 int __wrap_log_line_errno(enum log_level level, int r, const char *format, ...)
 {
 	const bool is_unnoted = strstr(format, "not noted for revert");
@@ -764,6 +749,8 @@ int __wrap_log_line_errno(enum log_level level, int r, const char *format, ...)
 	struct func *f;
 	va_list ap;
 
+	if (strstr(format, "is damaged"))
+		sim_fail("a file of ours cannot be read: %s", format);
 	if (!sim.is_traced && !is_unnoted)
 		return r;
 	va_start(ap, format);
@@ -772,6 +759,6 @@ int __wrap_log_line_errno(enum log_level level, int r, const char *format, ...)
 	f = is_unnoted ? kernel_find(text, strcspn(text, " ") - 1) : NULL;
 	if (f)
 		f->is_unnoted = true;
-	sim_trace("<%d> %s: %s", (int)level, text, strerror(-r));
+	sim_trace("<%d> %s%s%s", (int)level, text, r < 0 ? ": " : "", r < 0 ? strerror(-r) : "");
 	return r;
 }
