@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "child.h"
 
-#include <poll.h>
+#include "fs.h"
+
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -60,24 +61,6 @@ static int start(struct child *c)
 	return 0;
 }
 
-/* Return: 1 when something is there or the child is gone, 0 at the deadline, or -errno. */
-static int wait_readable(int fd, uint64_t until)
-{
-	for (;;) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		uint64_t now = now_usec();
-		int r;
-
-		if (now >= until)
-			return 0;
-		r = poll(&p, 1, (int)MIN((until - now) / USEC_PER_MSEC + 1, UINT64_C(3600000)));
-		if (r > 0)
-			return 1;
-		if (r < 0 && errno != EINTR)
-			return -errno;
-	}
-}
-
 void child_done(struct child *c)
 {
 	if (c->pid == 0)
@@ -116,7 +99,7 @@ int child_end(struct child *c, uint64_t until_usec, char *ret_error, size_t size
 	struct child_answer answer = {};
 	int r;
 
-	r = wait_readable(c->fd, until_usec);
+	r = fs_wait_readable(c->fd, until_usec);
 	if (r == 0) {
 		child_leave(c);
 		return -ETIMEDOUT;

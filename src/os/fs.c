@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/file.h>
@@ -808,6 +809,23 @@ static bool is_equal(int folder, const char *name, const char *data, size_t size
 	}
 
 	return (st.st_mode & 07777) == mode || fchmod(fd, mode) == 0;
+}
+
+int fs_wait_readable(int fd, uint64_t until)
+{
+	for (;;) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		uint64_t now = now_usec();
+		int r;
+
+		if (now >= until)
+			return 0;
+		r = poll(&p, 1, (int)MIN((until - now) / USEC_PER_MSEC + 1, UINT64_C(3600000)));
+		if (r > 0)
+			return 1;
+		if (r < 0 && errno != EINTR)
+			return -errno;
+	}
 }
 
 int fs_write_all(int fd, const char *data, size_t size)

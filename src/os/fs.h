@@ -161,6 +161,9 @@ int fs_replace(const struct fs *fs, const char *path, const char *data, size_t s
 int fs_create(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
 /* Writes to an open descriptor, also in more than one write(2). Return: 0 or -errno. */
 int fs_write_all(int fd, const char *data, size_t size);
+/* Return: 1 when something is there or the other end is gone, 0 at CLOCK_MONOTONIC @until, or
+ * -errno. */
+int fs_wait_readable(int fd, uint64_t until);
 /*
  * Renames within one file system; @to is replaced, or with @is_new there is to be none: -EEXIST. On
  * the disk when this returns 0; or -errno.

@@ -62,20 +62,6 @@ static int send_question(const char *path, const char *question, int end)
 		       : -errno;
 }
 
-static int wait_for(int fd, uint64_t end_usec)
-{
-	const uint64_t now = now_usec();
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int r;
-
-	if (now >= end_usec)
-		return -ETIMEDOUT;
-	r = poll(&p, 1, (int)MIN((end_usec - now) / USEC_PER_MSEC + 1, (uint64_t)INT32_MAX));
-	if (r < 0)
-		return errno == EINTR ? 0 : -errno;
-	return r == 0 ? -ETIMEDOUT : 0;
-}
-
 /* Return: how much was read, 0 at the end, or -errno. */
 static ssize_t read_some(int fd, uint64_t end_usec, char *ret, size_t size)
 {
@@ -83,9 +69,9 @@ static ssize_t read_some(int fd, uint64_t end_usec, char *ret, size_t size)
 	int r;
 
 	for (;;) {
-		r = wait_for(fd, end_usec);
-		if (r < 0)
-			return r;
+		r = fs_wait_readable(fd, end_usec);
+		if (r <= 0)
+			return r < 0 ? r : -ETIMEDOUT;
 		n = recv(fd, ret, size, MSG_DONTWAIT);
 		if (n >= 0)
 			return n;
