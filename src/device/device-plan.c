@@ -292,8 +292,8 @@ static int add_device(const struct config *c, const struct node *n, const struct
 				: plan_wanted_vfs(dc, pci);
 	d->unsupported =
 		d->is_vf ? judge_pf_of(p, d)->unsupported : judge_unsupported(n, m, p, pci);
-	d->is_rebuilt = (m && m->was_rebuilt) ||
-			attempts_find(p->tried, VERB_REBIND_DRIVER, pci->address, pci->driver);
+	d->is_rebuilt = (m && m->was_rebuilt) || attempts_find_begun(p->tried, VERB_REBIND_DRIVER,
+								     pci->address, pci->driver);
 	if (!d->is_vf)
 		judge_sick(n, m, p, d);
 	/* The GIDs of a bonded port belong to the bond: what the ibdev calls its netdev counts. */

@@ -703,7 +703,8 @@ static int want_probe(const struct node *n, const struct memory *memory, struct 
 
 	if (when > 0 && (p->again_usec == 0 || when < p->again_usec))
 		p->again_usec = when;
-	if (when > 0 || attempts_find(p->tried, VERB_PROBE_DRIVER, d->pci->address, d->pci->module))
+	if (when > 0 ||
+	    attempts_find_begun(p->tried, VERB_PROBE_DRIVER, d->pci->address, d->pci->module))
 		return 0;
 
 	a = plan_add(p, STEP_DRIVER, VERB_PROBE_DRIVER, CLASS_CHANGE, d->pci->address);

@@ -417,8 +417,8 @@ void attempts_end(struct attempts *t, const struct action *a)
 		}
 }
 
-const struct action *attempts_find(const struct attempts *t, enum verb verb, const char *target,
-				   const char *to)
+const struct action *attempts_find_begun(const struct attempts *t, enum verb verb,
+					 const char *target, const char *to)
 {
 	const struct action *a = NULL;
 	char shown[SHOWN_LEN];
@@ -430,8 +430,8 @@ const struct action *attempts_find(const struct attempts *t, enum verb verb, con
 	return a;
 }
 
-const struct action *attempts_find_number(const struct attempts *t, enum verb verb,
-					  const char *target, int64_t to)
+const struct action *attempts_find_ended(const struct attempts *t, enum verb verb,
+					 const char *target, int64_t to)
 {
 	const struct action *a = NULL;
 

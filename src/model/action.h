@@ -190,12 +190,12 @@ const struct action *attempts_next(const struct attempts *t, const char *target,
 const struct action *attempts_next_of_vfs(const struct attempts *t, const struct node *n,
 					  const char *pf, size_t *at, const struct action *last);
 
-/* The attempt at this change that is over, whatever its result; or NULL. attempts_find() counts
- * only one that was begun. */
-const struct action *attempts_find(const struct attempts *t, enum verb verb, const char *target,
-				   const char *to);
-const struct action *attempts_find_number(const struct attempts *t, enum verb verb,
-					  const char *target, int64_t to);
+/* An attempt at this change that is over, whatever its result; or NULL. One that was refused before
+ * it began is ended, and not begun: a refused removal of VFs has to end its plan. */
+const struct action *attempts_find_begun(const struct attempts *t, enum verb verb,
+					 const char *target, const char *to);
+const struct action *attempts_find_ended(const struct attempts *t, enum verb verb,
+					 const char *target, int64_t to);
 /*
  * Is a write to this function going on? A change of its link is none: the kernel holds the lock of
  * all network devices for it, and what is asked of any of them waits for it anyway.

@@ -55,7 +55,7 @@ static int want(struct back *b, enum verb verb, const char *from, const char *to
 	action_set(a, from, to);
 	a->detail =
 		plan_text(b->p, "%s, given back by a pod with other settings", b->d->netdev->name);
-	b->is_pending |= !attempts_find(b->p->tried, verb, a->target, to);
+	b->is_pending |= !attempts_find_begun(b->p->tried, verb, a->target, to);
 	return verb == VERB_SET_VF_MAC ? identity_give(b->p, b->d->pci, to) : 0;
 }
 

@@ -507,7 +507,7 @@ int plan_boots(const struct config *c, const struct node *n, const struct memory
 
 		if (!action_is_open(a) || !boots_step(c, n, a, &s) ||
 		    !boots_is_loop(n, memory, &s) ||
-		    attempts_find(p->tried, a->verb, a->target, s.to))
+		    attempts_find_begun(p->tried, a->verb, a->target, s.to))
 			continue;
 		refuse_loop(n, memory, &s, p, a);
 		if (a->verb == VERB_SET_NUM_VFS) {

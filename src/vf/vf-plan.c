@@ -46,7 +46,7 @@ bool plan_is_making_vfs(const struct plan *p, const char *pf)
 
 	while ((a = plan_next(p, pf, a)))
 		if (a->verb == VERB_SET_NUM_VFS && a->class == CLASS_CHANGE &&
-		    !attempts_find_number(p->tried, VERB_SET_NUM_VFS, pf, a->number.to.n))
+		    !attempts_find_ended(p->tried, VERB_SET_NUM_VFS, pf, a->number.to.n))
 			return true;
 	return false;
 }
@@ -82,14 +82,14 @@ static int add_changes(const struct node *n, struct plan *p, const struct device
 
 	/* A number that was tried and is not there has failed. Fewer VFs than asked for are better
 	 * than none: they are not removed for another try. */
-	if (attempts_find_number(p->tried, VERB_SET_NUM_VFS, pf->address, want))
+	if (attempts_find_ended(p->tried, VERB_SET_NUM_VFS, pf->address, want))
 		return add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, want) ? 0
 										       : -ENOMEM;
 
 	if (pf->num_vfs > 0) {
 		if (!add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, 0))
 			return -ENOMEM;
-		if (attempts_find_number(p->tried, VERB_SET_NUM_VFS, pf->address, 0))
+		if (attempts_find_ended(p->tried, VERB_SET_NUM_VFS, pf->address, 0))
 			return 0;
 	}
 	if (want > 0 && is_staged(n, d)) {
@@ -182,7 +182,7 @@ static bool wants_change(const struct plan *p, const struct device *d)
 	const uint32_t want = wish_of(d);
 
 	return !d->is_vf && want != UINT32_MAX && want != d->pci->num_vfs &&
-	       !attempts_find_number(p->tried, VERB_SET_NUM_VFS, d->pci->address, want);
+	       !attempts_find_ended(p->tried, VERB_SET_NUM_VFS, d->pci->address, want);
 }
 
 void plan_put_off(const struct node *n, const struct memory *memory, struct plan *p)

@@ -71,7 +71,7 @@ static bool can_get_identity(const struct memory *memory, const struct vf *v)
  */
 static bool was_brought_up(const struct plan *p, const struct device *d)
 {
-	return attempts_find(p->tried, VERB_SET_LINK_UP, d->pci->address, "");
+	return attempts_find_begun(p->tried, VERB_SET_LINK_UP, d->pci->address, "");
 }
 
 static int want_mac(const struct node *n, const struct memory *memory, struct plan *p,
@@ -213,7 +213,7 @@ static bool is_loading(const struct plan *p, const char *module)
 
 	while ((a = plan_next(p, module, a)))
 		if (a->verb == VERB_LOAD_MODULE && a->class == CLASS_CHANGE)
-			return !attempts_find(p->tried, VERB_LOAD_MODULE, module, "");
+			return !attempts_find_begun(p->tried, VERB_LOAD_MODULE, module, "");
 	return false;
 }
 
@@ -238,7 +238,7 @@ static int want_binding(const struct node *n, const struct memory *memory, struc
 
 	/* On a held card only the bind that failed stays in the plan, to be reported. */
 	if (is_held(memory, v->pf) &&
-	    !attempts_find(p->tried, VERB_BIND_DRIVER, vf->address, vf->module))
+	    !attempts_find_begun(p->tried, VERB_BIND_DRIVER, vf->address, vf->module))
 		return 0;
 	if (vf->driver[0] || !vf->module[0] || vf_precheck_has_autoprobe_off(pf) ||
 	    !is_loaded(p, node_module(n, vf->module), pf))
@@ -248,7 +248,7 @@ static int want_binding(const struct node *n, const struct memory *memory, struc
 		return 0;
 	/* Without autoprobe no VF can be bound. */
 	if (pf->is_switched && !pf->autoprobe &&
-	    attempts_find_number(p->tried, VERB_SET_AUTOPROBE, pf->address, 1))
+	    attempts_find_ended(p->tried, VERB_SET_AUTOPROBE, pf->address, 1))
 		return 0;
 
 	a = plan_add(p, STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, vf->address);
@@ -265,7 +265,7 @@ static bool gets_identity(const struct plan *p, const struct pci *vf)
 
 	while ((a = plan_next(p, vf->address, a)))
 		if ((a->verb == VERB_SET_VF_MAC || a->verb == VERB_SET_VF_GUID) &&
-		    !attempts_find(p->tried, a->verb, a->target, action_to(a, to)))
+		    !attempts_find_begun(p->tried, a->verb, a->target, action_to(a, to)))
 			return true;
 	return false;
 }
