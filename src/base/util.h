@@ -223,11 +223,16 @@ static inline void closep(int *fd)
 		close(*fd);
 }
 
-static inline void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
+/* Defines @name, for _cleanup_() of a @type: calls @release with it unless it is NULL. */
+#define CLEANUP(name, type, release)                                                               \
+	static inline void name(type *p)                                                           \
+	{                                                                                          \
+		if (*p)                                                                            \
+			release(*p);                                                               \
+	}                                                                                          \
+	_Static_assert(sizeof(type) == sizeof(void *), "a pointer")
+
+CLEANUP(closedirp, DIR *, closedir);
 
 static inline uint64_t now_usec(void) /* CLOCK_MONOTONIC */
 {
@@ -249,6 +254,11 @@ static inline int compare_u32(const void *a, const void *b)
 static inline int compare_text(const void *a, const void *b)
 {
 	return strcmp(a, b);
+}
+
+static inline int compare_text_at(const void *a, const void *b) /* of an array of pointers */
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* The number of the first element that begins with @key or a larger number, in a sorted array. */

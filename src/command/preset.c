@@ -18,11 +18,6 @@ void preset_done(struct preset *p)
 	*p = (struct preset){};
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool has_suffix(const char *name)
 {
 	const size_t n = strlen(name);
@@ -62,7 +57,7 @@ static int list_presets(const struct fs *fs, struct fs_names *ret)
 		names.names[kept++] = name;
 	}
 	names.n_names = kept;
-	SORT(names.names, kept, compare_names);
+	SORT(names.names, kept, compare_text_at);
 	*ret = TAKE_STRUCT(names);
 	return 0;
 }

@@ -15,11 +15,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 
-static void device_listp(struct ibv_device ***list)
-{
-	if (*list)
-		ibv_free_device_list(*list);
-}
+CLEANUP(device_listp, struct ibv_device **, ibv_free_device_list);
 
 /* The MTU of the port: RoCE takes the largest MTU of InfiniBand that fits the netdev's. */
 static uint32_t active_mtu(struct ibv_context *context)

@@ -94,11 +94,6 @@ struct station {
 	const char *id, *pci, *name; /* id: MAC or GUID */
 };
 
-static int by_id(const void *a, const void *b)
-{
-	return strcmp(((const struct station *)a)->id, ((const struct station *)b)->id);
-}
-
 /* The number of a queue pair tells IPoIB's apart; not all trees have it. */
 static bool is_station_mac(const char *mac)
 {
@@ -159,7 +154,7 @@ static int hint_twice(const struct node *n, struct plan *p, enum reason reason, 
 {
 	int r = 0;
 
-	SORT(s, n_stations, by_id);
+	SORT(s, n_stations, compare_text_at);
 	for (size_t i = 1; i < n_stations && r >= 0; i++) {
 		const struct station *a = &s[i - 1], *b = &s[i];
 

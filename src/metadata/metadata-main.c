@@ -58,15 +58,8 @@ struct http_answer {
 	bool is_too_large;
 };
 
-static void curl_done(CURL **curl)
-{
-	curl_easy_cleanup(*curl);
-}
-
-static void list_done(struct curl_slist **list)
-{
-	curl_slist_free_all(*list);
-}
+CLEANUP(curl_done, CURL *, curl_easy_cleanup);
+CLEANUP(list_done, struct curl_slist *, curl_slist_free_all);
 
 _printf_(3, 4) static int fail(struct metadata_session *s, int error, const char *format, ...)
 {

@@ -595,11 +595,6 @@ int fs_exists(const struct fs *fs, const char *path)
 	return r >= 0 ? 1 : r == -ENOENT || r == -ENOTDIR ? 0 : r;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static int read_names(DIR *d, struct fs_names *names)
 {
 	const struct dirent *entry;
@@ -618,7 +613,7 @@ static int read_names(DIR *d, struct fs_names *names)
 	if (errno != 0)
 		return -errno;
 
-	SORT(names->names, names->n_names, compare_names);
+	SORT(names->names, names->n_names, compare_text_at);
 	return 0;
 }
 

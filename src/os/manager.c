@@ -28,11 +28,7 @@ struct manager_job {
 	char result[32];  /* empty: not finished */
 };
 
-static void bus_donep(sd_bus **bus)
-{
-	if (*bus)
-		sd_bus_flush_close_unref(*bus);
-}
+CLEANUP(bus_donep, sd_bus *, sd_bus_flush_close_unref);
 
 static uint64_t left_usec(uint64_t deadline)
 {

@@ -24,20 +24,12 @@
 /* In kmod's order: the first folder that has a file of a name wins. */
 static const char *const config_folders[] = { CONF_FOLDERS("modprobe.d"), "lib/modprobe.d" };
 
-static void ctx_unrefp(struct kmod_ctx **ctx)
-{
-	kmod_unref(*ctx);
-}
-
-static void module_unrefp(struct kmod_module **m)
-{
-	kmod_module_unref(*m);
-}
-
-static void list_unrefp(struct kmod_list **list)
-{
-	kmod_module_unref_list(*list);
-}
+CLEANUP(ctx_unrefp, struct kmod_ctx *, kmod_unref);
+CLEANUP(module_unrefp, struct kmod_module *, kmod_module_unref);
+CLEANUP(list_unrefp, struct kmod_list *, kmod_module_unref_list);
+CLEANUP(info_freep, struct kmod_list *, kmod_module_info_free_list);
+CLEANUP(versions_freep, struct kmod_list *, kmod_module_versions_free_list);
+CLEANUP(symbols_freep, struct kmod_list *, kmod_module_symbols_free_list);
 
 void modules_done(struct modules *m)
 {
@@ -239,11 +231,6 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 	return 0;
 }
 
-static void info_freep(struct kmod_list **list)
-{
-	kmod_module_info_free_list(*list);
-}
-
 /*
  * "compat_mode:description" of parm, "compat_mode:bool" of parmtype; one may come without the
  * other. A name that the kernel could not have is left out: nobody can set it.
@@ -343,16 +330,6 @@ int module_needs(struct modules *m, const char *name, char *ret, size_t size)
 			break;
 	}
 	return 0;
-}
-
-static void versions_freep(struct kmod_list **list)
-{
-	kmod_module_versions_free_list(*list);
-}
-
-static void symbols_freep(struct kmod_list **list)
-{
-	kmod_module_symbols_free_list(*list);
 }
 
 /* Return: 1 it is exported with this version; 0 not at all; -EXDEV with another one. */

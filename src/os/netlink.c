@@ -20,10 +20,7 @@ struct exchange {
 	int result;
 };
 
-static void nl_socket_freep(struct nl_sock **sock)
-{
-	nl_socket_free(*sock);
-}
+CLEANUP(nl_socket_freep, struct nl_sock *, nl_socket_free);
 
 void nlmsg_freep(struct nl_msg **m)
 {
