@@ -490,44 +490,45 @@ static int hint_stack(const struct node *n, struct plan *p, const struct pci *pc
 }
 
 /*
- * Plans what the managed devices of each family ask for, which is nothing with keep. Return: 1 when
- * a device asks for nvidia_peermem, else 0, or -ENOMEM.
+ * Plans what the mode asks of the managed devices, which is nothing with keep; every mode wants the
+ * modules of the RDMA character devices beside it. Return: 1 when NvidiaPeermem=auto means yes
+ * where a GPU is, else 0, or -ENOMEM.
  */
 static int plan_mode(const struct config *c, const struct node *n, const struct memory *memory,
 		     struct plan *p)
 {
 	const enum driver_mode mode = node_driver_mode(c, n);
-	const struct duty *erdma = mode_duty(mode, FAMILY_ERDMA);
-	bool has_erdma = false, wants_peermem = false;
+	const bool is_ofed = mode == DRIVER_MODE_OFED;
+	bool has_erdma = false;
 	struct module_options wanted;
 	int r = 0;
 
 	module_options_wanted(c, mode, &wanted);
 	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct pci *pci = p->devices[i].pci;
-		const struct duty *duty = mode_duty(mode, mode_family(pci));
+		const struct device *d = &p->devices[i];
 
-		has_erdma |= is_driven_by_erdma(pci);
-		wants_peermem |= duty->wants_peermem;
-		/* A NIC without an RDMA device has no RDMA stack to report. */
-		if (duty->wants_ofed && !p->devices[i].is_vf && p->devices[i].ibdev)
-			r = hint_stack(n, p, pci);
+		has_erdma |= is_driven_by_erdma(d->pci);
+		/* The driver must be of an OFED or DOCA stack; it is reported, not changed. A NIC
+		 * without an RDMA device has no RDMA stack to report. */
+		if (is_ofed && !pci_is_erdma(d->pci) && !d->is_vf && d->ibdev)
+			r = hint_stack(n, p, d->pci);
 		if (r < 0)
 			return r;
 	}
 
-	if (has_erdma && erdma->sets_options)
+	if (has_erdma && mode != DRIVER_MODE_KEEP)
 		r = plan_erdma(c, n, memory, p, &wanted);
 	if (r >= 0 && has_erdma)
 		r = hint_kept(c, n, p);
 	if (r < 0)
 		return r;
-	if (has_erdma && erdma->refuses_smc && module_is_in_kernel(node_module(n, SMC_MODULE)))
+	/* OFED's smc is not the one that smc-tools knows. */
+	if (has_erdma && is_ofed && module_is_in_kernel(node_module(n, SMC_MODULE)))
 		r = plan_add_hint(p, REASON_SMC_WITH_OFED, SMC_MODULE, NULL);
 	if (r < 0)
 		return r;
-	r = plan_options(n, p, &wanted, has_erdma && erdma->refuses_smc);
-	return r < 0 ? r : wants_peermem;
+	r = plan_options(n, p, &wanted, has_erdma && is_ofed);
+	return r < 0 ? r : is_ofed && p->n_devices > 0;
 }
 
 /* The driver of a function that has none, or its part for RDMA; eRDMA's comes with its mode. */
