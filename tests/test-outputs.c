@@ -66,7 +66,7 @@ static size_t run(struct place *p, const char *text, int *ret_result)
 		plan.outputs[o].path = p->config.output.paths[o];
 		assert_true(asprintf(&plan.outputs[o].text, "%s%s", output_mark(o), text) > 0);
 	}
-	assert_int_equal(plan_outputs(&p->config, &n, &memory, &plan), 0);
+	plan_outputs(&p->config, &n, &memory, &plan);
 	for (size_t i = 0; i < plan.n_actions; i++) {
 		int r = 0;
 

@@ -68,18 +68,14 @@ static int make_plan(const struct pass *pass, const struct node *n, const struct
 {
 	const struct options *o = pass->userdata;
 	_cleanup_(plan_done) struct plan p = { .tried = tried };
-	int r = 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(o->files) && o->files[i].path && r >= 0; i++)
-		r = plan_option_file(&o->files[i], &p);
-	if (r >= 0 && o->config)
-		r = plan_netns(o->config, n, memory, &p);
-	if (r < 0)
-		return r;
+	for (size_t i = 0; i < ELEMENTSOF(o->files) && o->files[i].path; i++)
+		plan_option_file(&o->files[i], &p);
+	if (o->config)
+		plan_netns(o->config, n, memory, &p);
 	plan_mark_tried(&p);
 	ask(o, n, &p);
-	*ret = TAKE_STRUCT(p);
-	return 0;
+	return GIVE(plan_result(&p), p, ret);
 }
 
 /*
@@ -174,8 +170,11 @@ static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct m
 {
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
+	int r = observe_options(fs, &n);
 
-	if (observe_options(fs, &n) < 0 || plan_options(&n, &p, w, mode == DRIVER_MODE_OFED) < 0)
+	if (r >= 0)
+		plan_options(&n, &p, w, mode == DRIVER_MODE_OFED);
+	if (r < 0 || plan_result(&p) < 0)
 		log_warning("Whether other options are contrary to these is not known");
 	for (size_t i = 0; i < p.n_actions; i++)
 		log_warning("%s: %s: %s. %s", p.actions[i].target,

@@ -213,8 +213,8 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 }
 
 /* Reports each function once, as a hint, for a glob may well match it by chance. */
-static int tell_aside(const struct config *c, const struct node *n, struct plan *p,
-		      const struct device *d)
+static void tell_aside(const struct config *c, const struct node *n, struct plan *p,
+		       const struct device *d)
 {
 	const enum reason reason = d->need ? guard_reason(d->need) : d->aside;
 	const bool is_waiting = d->need && d->need->why == NEED_WAITING;
@@ -225,9 +225,9 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 		return plan_add_hint(p, REASON_PORT_ADDRESSED, d->pci->address, "%s", d->used_by);
 	list_left_out(c, d, left_out, sizeof(left_out));
 	if (reason == REASON_NONE || d->is_in_pod || (!left_out[0] && d->aside == REASON_NONE))
-		return 0;
+		return;
 	if (!d->is_vf && plan_vf_of_node(n, p, d)) /* the refused change reports it */
-		return 0;
+		return;
 
 	if (d->aside != REASON_NONE)
 		plan_describe_aside(p, d, detail, sizeof(detail));
@@ -239,8 +239,8 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 	if (!is_waiting && !d->is_asked_for)
 		return plan_add_hint(p, reason, d->pci->address, "%s", detail);
 
-	return plan_add_item(p, STEP_PLUGIN, VERB_WAIT, is_waiting ? CLASS_WAITING : CLASS_REFUSED,
-			     d->pci->address, reason, "%s", detail);
+	plan_add_item(p, STEP_PLUGIN, VERB_WAIT, is_waiting ? CLASS_WAITING : CLASS_REFUSED,
+		      d->pci->address, reason, "%s", detail);
 }
 
 static bool gives_nothing(const struct memory *memory, const struct plan *p, const struct device *d)
@@ -387,12 +387,10 @@ static void count_gone(const struct node *n, const struct memory *memory, struct
 			     !node_pci(n, memory->devices[i].pci);
 }
 
-int plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p)
+void plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < n->n_pcis; i++) {
+	for (size_t i = 0; i < n->n_pcis && !p->texts.is_short; i++) {
 		const struct pci *pci = &n->pcis[i];
 		const struct device_config *dc;
 
@@ -402,19 +400,16 @@ int plan_devices(const struct config *c, const struct node *n, const struct memo
 		if (!dc)
 			continue;
 
-		r = add_device(c, n, memory, p, pci, dc);
-		if (r >= 0)
-			r = add_vfs(c, n, memory, p, pci, dc);
-		if (r < 0)
-			return r;
+		if (add_device(c, n, memory, p, pci, dc) < 0 ||
+		    add_vfs(c, n, memory, p, pci, dc) < 0)
+			p->texts.is_short = true;
 	}
 
 	plan_put_off(n, memory, p);
 	for (size_t i = 0; i < p->n_devices; i++)
 		hand_out(c, n, p, &p->devices[i]);
 	count_missing(c, p);
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
-		r = tell_aside(c, n, p, &p->devices[i]);
+	for (size_t i = 0; i < p->n_devices; i++)
+		tell_aside(c, n, p, &p->devices[i]);
 	count_gone(n, memory, p);
-	return r;
 }

@@ -64,16 +64,16 @@ static uint32_t ports_base(const struct node *n, const struct module_options *w,
 	return base > 0 ? base : ERDMA_PORTS_BASE;
 }
 
-/* Hints that the range overlaps NodePorts, unless ReservePortsBase= is set. 0 or -ENOMEM. */
-static int ports_hint_nodeport(const struct config *c, struct plan *p, uint32_t base)
+/* Hints that the range overlaps NodePorts, unless ReservePortsBase= is set. */
+static void ports_hint_nodeport(const struct config *c, struct plan *p, uint32_t base)
 {
 	const uint32_t last = base + ERDMA_N_PORTS - 1;
 
 	/* An administrator who set the base knows it, and may keep Services off these ports. */
 	if (c->driver.reserve_ports_base > 0 || base > NODEPORT_LAST || last < NODEPORT_FIRST)
-		return 0;
-	return plan_add_hint(p, REASON_PORTS_NODEPORT, ERDMA_MODULE, "%" PRIu32 " to %" PRIu32,
-			     base, last);
+		return;
+	plan_add_hint(p, REASON_PORTS_NODEPORT, ERDMA_MODULE, "%" PRIu32 " to %" PRIu32, base,
+		      last);
 }
 
 /*
@@ -93,13 +93,13 @@ static bool is_mad_build(const struct node *n)
 }
 
 /* Hints at rdma_rxe before a driver that looks built with MAD is loaded in compat mode. */
-static int ports_hint_roce(const struct node *n, struct plan *p)
+static void ports_hint_roce(const struct node *n, struct plan *p)
 {
 	const struct module *rxe = node_module(n, RXE_MODULE);
 
 	if (!module_is_in_kernel(rxe) || !is_mad_build(n))
-		return 0;
-	return plan_add_hint(p, REASON_ROCE_PORT_BUSY, ERDMA_MODULE, RXE_MODULE " is loaded");
+		return;
+	plan_add_hint(p, REASON_ROCE_PORT_BUSY, ERDMA_MODULE, RXE_MODULE " is loaded");
 }
 
 static bool is_planned(const struct plan *p, enum verb verb, const char *target)
@@ -147,18 +147,18 @@ static struct action *add_load(const struct node *n, struct plan *p, const char 
 	enum reason reason = find_obstacle(n, name, &class);
 	struct action *a = plan_add_reason(p, step, VERB_LOAD_MODULE, class, name, reason);
 
-	if (a && reason == REASON_MODULE_FORBIDDEN)
+	if (reason == REASON_MODULE_FORBIDDEN)
 		forbid(n, p, a);
 	return a;
 }
 
-int plan_want_module(const struct node *n, struct plan *p, const char *name, enum step step)
+void plan_want_module(const struct node *n, struct plan *p, const char *name, enum step step)
 {
 	const struct module *m = node_module(n, name);
 
 	if (!m || module_is_in_kernel(m) || is_planned(p, VERB_LOAD_MODULE, name))
-		return 0; /* !m: a tree does not describe it */
-	return add_load(n, p, name, step) ? 0 : -ENOMEM;
+		return; /* !m: a tree does not describe it */
+	add_load(n, p, name, step);
 }
 
 /* --- eRDMA: the mode is a parameter of its driver --- */
@@ -289,19 +289,16 @@ static void judge_erdma(const struct memory *memory, const struct erdma *e, stru
 	}
 }
 
-static int plan_erdma(const struct config *c, const struct node *n, const struct memory *memory,
-		      struct plan *p, const struct module_options *w)
+static void plan_erdma(const struct config *c, const struct node *n, const struct memory *memory,
+		       struct plan *p, const struct module_options *w)
 {
 	const struct erdma e = look_at_erdma(n, w);
 	struct action *a = NULL;
-	int r = 0;
 
 	if (!e.is_right) {
 		a = module_is_in_kernel(e.module) ? plan_add(p, STEP_DRIVER, VERB_RELOAD_MODULE,
 							     CLASS_CHANGE, ERDMA_MODULE)
 						  : add_load(n, p, ERDMA_MODULE, STEP_DRIVER);
-		if (!a)
-			return -ENOMEM;
 		COPY(a->text.from, e.from);
 		COPY(a->text.to, e.to);
 		/* A driver that cannot be loaded is not judged further, but its mode is wanted. */
@@ -310,10 +307,9 @@ static int plan_erdma(const struct config *c, const struct node *n, const struct
 	}
 
 	if (e.is_compat && !e.missing)
-		r = ports_hint_nodeport(c, p, ports_base(n, w, e.is_right));
-	if (r >= 0 && e.is_compat && a && a->class == CLASS_CHANGE)
-		r = ports_hint_roce(n, p);
-	return r;
+		ports_hint_nodeport(c, p, ports_base(n, w, e.is_right));
+	if (e.is_compat && a && a->class == CLASS_CHANGE)
+		ports_hint_roce(n, p);
 }
 
 /*
@@ -357,9 +353,6 @@ static struct action *add_conflict(struct plan *p, const struct option *o)
 
 	a = plan_add_reason(p, STEP_DRIVER, VERB_SET_OPTION, CLASS_REFUSED, o->module,
 			    REASON_OPTION_CONFLICT);
-	if (!a)
-		return NULL;
-
 	if (o->source == OPTION_CMDLINE)
 		a->advice = plan_text(
 			p,
@@ -379,39 +372,34 @@ static struct action *add_conflict(struct plan *p, const struct option *o)
 	return a;
 }
 
-static int plan_option(const struct node *n, struct plan *p, size_t i, const char *want)
+static void plan_option(const struct node *n, struct plan *p, size_t i, const char *want)
 {
 	const struct option *o = &n->options[i];
 	struct action *a = add_conflict(p, o);
 
-	if (!a)
-		return -ENOMEM;
 	snprintf(a->text.from, sizeof(a->text.from), "%.24s=%.20s", o->name, o->value);
 	snprintf(a->text.to, sizeof(a->text.to), "%.24s=%.20s", o->name, want);
 	a->detail = plan_text(p, "%s%s", place_of(p, o),
 			      is_overruled(n, i) ? ", overruled by a file of rdma-provision" : "");
-	return 0;
 }
 
 /* An option in a file of ours that is not wanted any more still applies at the next load. */
-static int hint_stale(struct plan *p, const struct option *o)
+static void hint_stale(struct plan *p, const struct option *o)
 {
-	return plan_add_hint(p, REASON_OPTION_STALE, o->module, "%.24s%s%.20s, %s", o->name,
-			     *o->value ? "=" : "", o->value, place_of(p, o));
+	plan_add_hint(p, REASON_OPTION_STALE, o->module, "%.24s%s%.20s, %s", o->name,
+		      *o->value ? "=" : "", o->value, place_of(p, o));
 }
 
-int plan_options(const struct node *n, struct plan *p, const struct module_options *w,
-		 bool refuses_smc)
+void plan_options(const struct node *n, struct plan *p, const struct module_options *w,
+		  bool refuses_smc)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < n->n_options && r >= 0; i++) {
+	for (size_t i = 0; i < n->n_options; i++) {
 		const struct option *o = &n->options[i];
 		const char *want;
 
 		if (module_options_is_own(o->file)) {
 			if (!module_options_value(w, o->module, o->name))
-				r = hint_stale(p, o);
+				hint_stale(p, o);
 			continue;
 		}
 		if (o->source == OPTION_LOAD) {
@@ -420,32 +408,28 @@ int plan_options(const struct node *n, struct plan *p, const struct module_optio
 			if (!refuses_smc || !streq(o->module, SMC_MODULE))
 				continue;
 			a = add_conflict(p, o);
-			if (!a)
-				return -ENOMEM;
 			a->detail = place_of(p, o);
 			continue;
 		}
 		want = module_options_value(w, o->module, o->name);
 		if (want && !module_options_is_same(type_of(o->name), o->value, want))
-			r = plan_option(n, p, i, want);
+			plan_option(n, p, i, want);
 	}
-	return r;
 }
 
-int plan_option_file(const struct option_file *f, struct plan *p)
+void plan_option_file(const struct option_file *f, struct plan *p)
 {
 	const enum verb verb = f->want ? VERB_WRITE_OPTIONS : VERB_REMOVE_OPTIONS;
 	char target[256];
 
 	if (f->have && f->want ? streq(f->have, f->want) : f->have == f->want)
-		return 0;
+		return;
 	if (f->want && !p->options) {
 		p->options = strdup(f->want);
-		if (!p->options)
-			return -ENOMEM;
+		p->texts.is_short |= !p->options;
 	}
 	snprintf(target, sizeof(target), "/%s", f->path);
-	return plan_add(p, STEP_DRIVER, verb, CLASS_CHANGE, target) ? 0 : -ENOMEM;
+	plan_add(p, STEP_DRIVER, verb, CLASS_CHANGE, target);
 }
 
 /* --- the mode that is wanted --- */
@@ -456,52 +440,50 @@ static bool is_driven_by_erdma(const struct pci *pci)
 	return pci_is_erdma(pci) && (!pci->driver[0] || streq(pci->driver, ERDMA_MODULE));
 }
 
-static int hint_kept(const struct config *c, const struct node *n, struct plan *p)
+static void hint_kept(const struct config *c, const struct node *n, struct plan *p)
 {
 	const enum driver_mode alone = node_driver_mode_alone(c, n);
 
-	return node_driver_mode(c, n) == alone
-		       ? 0
-		       : plan_add_hint(p, REASON_DRIVER_MODE_KEPT, ERDMA_MODULE,
-				       "it is loaded with compat_mode=%c; else auto would be %s, "
-				       "compat_mode=%c",
-				       module_options_is_compat(n) ? 'Y' : 'N',
-				       driver_mode_name(alone),
-				       module_options_is_compat(n) ? 'N' : 'Y');
+	if (node_driver_mode(c, n) != alone)
+		plan_add_hint(p, REASON_DRIVER_MODE_KEPT, ERDMA_MODULE,
+			      "it is loaded with compat_mode=%c; else auto would be %s, "
+			      "compat_mode=%c",
+			      module_options_is_compat(n) ? 'Y' : 'N', driver_mode_name(alone),
+			      module_options_is_compat(n) ? 'N' : 'Y');
 }
 
 /* Reports the stack of each driver once, however many functions it has. */
-static int hint_stack(const struct node *n, struct plan *p, const struct pci *pci)
+static void hint_stack(const struct node *n, struct plan *p, const struct pci *pci)
 {
 	const char *driver = pci->driver[0] ? pci->driver : pci->module;
 	char evidence[256];
 
 	for (size_t i = 0; i < p->n_reasons; i++)
 		if (p->reasons[i].reason == REASON_NOT_OFED && streq(p->reasons[i].target, driver))
-			return 0;
+			return;
 
 	switch (stack_of(n, driver, evidence, sizeof(evidence))) {
 	case STACK_KERNEL:
 	case STACK_VENDOR:
-		return plan_add_hint(p, REASON_NOT_OFED, driver, "%s", evidence);
+		plan_add_hint(p, REASON_NOT_OFED, driver, "%s", evidence);
+		break;
 	default:
-		return 0;
+		break;
 	}
 }
 
 /*
  * Plans what the mode asks of the managed devices, which is nothing with keep; every mode wants the
- * modules of the RDMA character devices beside it. Return: 1 when NvidiaPeermem=auto means yes
- * where a GPU is, else 0, or -ENOMEM.
+ * modules of the RDMA character devices beside it. Return: does NvidiaPeermem=auto mean yes where
+ * a GPU is?
  */
-static int plan_mode(const struct config *c, const struct node *n, const struct memory *memory,
-		     struct plan *p)
+static bool plan_mode(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p)
 {
 	const enum driver_mode mode = node_driver_mode(c, n);
 	const bool is_ofed = mode == DRIVER_MODE_OFED;
 	bool has_erdma = false;
 	struct module_options wanted;
-	int r = 0;
 
 	module_options_wanted(c, mode, &wanted);
 	for (size_t i = 0; i < p->n_devices; i++) {
@@ -511,44 +493,38 @@ static int plan_mode(const struct config *c, const struct node *n, const struct 
 		/* The driver must be of an OFED or DOCA stack; it is reported, not changed. A NIC
 		 * without an RDMA device has no RDMA stack to report. */
 		if (is_ofed && !pci_is_erdma(d->pci) && !d->is_vf && d->ibdev)
-			r = hint_stack(n, p, d->pci);
-		if (r < 0)
-			return r;
+			hint_stack(n, p, d->pci);
 	}
 
 	if (has_erdma && mode != DRIVER_MODE_KEEP)
-		r = plan_erdma(c, n, memory, p, &wanted);
-	if (r >= 0 && has_erdma)
-		r = hint_kept(c, n, p);
-	if (r < 0)
-		return r;
+		plan_erdma(c, n, memory, p, &wanted);
+	if (has_erdma)
+		hint_kept(c, n, p);
 	/* OFED's smc is not the one that smc-tools knows. */
 	if (has_erdma && is_ofed && module_is_in_kernel(node_module(n, SMC_MODULE)))
-		r = plan_add_hint(p, REASON_SMC_WITH_OFED, SMC_MODULE, NULL);
-	if (r < 0)
-		return r;
-	r = plan_options(n, p, &wanted, has_erdma && is_ofed);
-	return r < 0 ? r : is_ofed && p->n_devices > 0;
+		plan_add_hint(p, REASON_SMC_WITH_OFED, SMC_MODULE, NULL);
+	plan_options(n, p, &wanted, has_erdma && is_ofed);
+	return is_ofed && p->n_devices > 0;
 }
 
 /* The driver of a function that has none, or its part for RDMA; eRDMA's comes with its mode. */
-static int want_driver(const struct config *c, const struct node *n, struct plan *p,
-		       const struct device *d)
+static void want_driver(const struct config *c, const struct node *n, struct plan *p,
+			const struct device *d)
 {
 	const struct rdma_part *part = rdma_part_of(d->pci->driver);
 
 	if (vf_precheck_is_container(n, d->pci)) /* it loads modules of its own */
-		return 0;
+		return;
 	if (part && !d->ibdev)
 		return plan_want_module(n, p, part->module, STEP_DRIVER);
 	if (d->pci->driver[0] || (c->driver.mode != DRIVER_MODE_KEEP && pci_is_erdma(d->pci)))
-		return 0;
+		return;
 	if (d->pci->module[0])
 		return plan_want_module(n, p, d->pci->module, STEP_DRIVER);
 	if (!n->is_dkms_building) /* the module that is built may claim the function */
-		return 0;
-	return plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, d->pci->address,
-			     REASON_DKMS_BUILDING, NULL);
+		return;
+	plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, d->pci->address,
+		      REASON_DKMS_BUILDING, NULL);
 }
 
 /* Is there a VF, or is one to be made, that has yet to get its GUIDs? */
@@ -566,11 +542,11 @@ static bool is_awaiting_guids(const struct node *n, const struct device *pf)
 	return false;
 }
 
-static int want_ipoib(const struct node *n, struct plan *p, const struct device *d)
+static void want_ipoib(const struct node *n, struct plan *p, const struct device *d)
 {
 	if (d->is_vf || !identity_lacks_ipoib(n, d) || !is_awaiting_guids(n, d))
-		return 0;
-	return plan_want_module(n, p, IPOIB_MODULE, STEP_DRIVER);
+		return;
+	plan_want_module(n, p, IPOIB_MODULE, STEP_DRIVER);
 }
 
 /*
@@ -579,8 +555,8 @@ static int want_ipoib(const struct node *n, struct plan *p, const struct device 
  * RDMA device are there, and again when a GPU or an RDMA device appears: their numbers are part of
  * the action, so that it is another one then. @is_wanted: what NvidiaPeermem=auto means here.
  */
-static int plan_peermem(const struct config *c, const struct node *n, struct plan *p,
-			bool is_wanted)
+static void plan_peermem(const struct config *c, const struct node *n, struct plan *p,
+			 bool is_wanted)
 {
 	const struct module *m = node_module(n, PEERMEM_MODULE);
 	const bool is_asked = c->driver.peermem == PEERMEM_YES;
@@ -589,51 +565,46 @@ static int plan_peermem(const struct config *c, const struct node *n, struct pla
 
 	if (c->driver.peermem == PEERMEM_NO || (!is_asked && (!is_wanted || n_gpus == 0)) ||
 	    module_is_in_kernel(m))
-		return 0;
+		return;
 	if (!m || m->state == MODULE_MISSING || m->state == MODULE_BLACKLISTED) {
 		if (!is_asked) /* it is optional, and not installed */
-			return 0;
+			return;
 		return plan_add_hint(p, REASON_PEERMEM_FAILED, PEERMEM_MODULE, "%s",
 				     m && m->state == MODULE_BLACKLISTED ? "it is blacklisted"
 									 : "it is not installed");
 	}
 	if (!module_is_in_kernel(node_module(n, NVIDIA_MODULE)) ||
 	    !module_is_in_kernel(node_module(n, CORE_MODULE)) || n->n_ibdevs == 0)
-		return 0;
+		return;
 
 	a = plan_add(p, STEP_DRIVER, VERB_LOAD_MODULE, CLASS_CHANGE, PEERMEM_MODULE);
-	if (!a)
-		return -ENOMEM;
 	snprintf(a->text.to, sizeof(a->text.to), "for %zu GPUs, %zu RDMA devices", n_gpus,
 		 n->n_ibdevs);
-	return 0;
 }
 
-int plan_driver(const struct config *c, const struct node *n, const struct memory *memory,
-		struct plan *p)
+void plan_driver(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p)
 {
 	static const char *const always[] = { "ib_uverbs", "rdma_ucm", "ib_umad" };
-	int r = 0, wants_peermem;
+	bool wants_peermem;
 
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
-		r = want_driver(c, n, p, &p->devices[i]);
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
-		r = want_ipoib(n, p, &p->devices[i]);
-	if (r < 0)
-		return r;
+	for (size_t i = 0; i < p->n_devices; i++)
+		want_driver(c, n, p, &p->devices[i]);
+	for (size_t i = 0; i < p->n_devices; i++)
+		want_ipoib(n, p, &p->devices[i]);
 
 	wants_peermem = plan_mode(c, n, memory, p);
-	if (wants_peermem < 0 || p->n_devices == 0)
-		return MIN(wants_peermem, 0);
+	if (p->n_devices == 0)
+		return;
 
-	for (size_t i = 0; i < ELEMENTSOF(always) && r >= 0; i++)
-		r = plan_want_module(n, p, always[i], STEP_DRIVER);
-	return r < 0 ? r : plan_peermem(c, n, p, wants_peermem > 0);
+	for (size_t i = 0; i < ELEMENTSOF(always); i++)
+		plan_want_module(n, p, always[i], STEP_DRIVER);
+	plan_peermem(c, n, p, wants_peermem);
 }
 
 /* Only a boot can change the mode of the RDMA subsystem once there is another network namespace. */
-int plan_netns(const struct config *c, const struct node *n, const struct memory *memory _unused_,
-	       struct plan *p)
+void plan_netns(const struct config *c, const struct node *n, const struct memory *memory _unused_,
+		struct plan *p)
 {
 	char names[ACTION_TEXT_LEN] = "";
 	struct action *a;
@@ -642,11 +613,9 @@ int plan_netns(const struct config *c, const struct node *n, const struct memory
 	 */
 	if (c->rdma.netns_mode == NETNS_MODE_KEEP || n->netns_mode == NETNS_MODE_KEEP ||
 	    c->rdma.netns_mode == n->netns_mode)
-		return 0;
+		return;
 
 	a = plan_add(p, STEP_NETNS, VERB_SET_NETNS_MODE, CLASS_CHANGE, "");
-	if (!a)
-		return -ENOMEM;
 	/* Any namespace but the first one forbids it, also an empty one, and in both directions:
 	 * rdma_compatdev_set() in drivers/infiniband/core/device.c. Namespaces without a name are
 	 * not seen: then the kernel refuses. */
@@ -659,7 +628,6 @@ int plan_netns(const struct config *c, const struct node *n, const struct memory
 	a->detail = action_text(&p->texts, names);
 	a->mode.from = n->netns_mode;
 	a->mode.to = c->rdma.netns_mode;
-	return 0;
 }
 
 /*
@@ -696,8 +664,8 @@ static uint64_t not_before(const struct node *n, const struct memory *memory, co
 	return last ? last->last_usec + PAUSE_USEC : 0;
 }
 
-static int want_probe(const struct node *n, const struct memory *memory, struct plan *p,
-		      const struct device *d)
+static void want_probe(const struct node *n, const struct memory *memory, struct plan *p,
+		       const struct device *d)
 {
 	const uint64_t when = not_before(n, memory, d->pci);
 	struct action *a;
@@ -706,24 +674,19 @@ static int want_probe(const struct node *n, const struct memory *memory, struct 
 		p->again_usec = when;
 	if (when > 0 ||
 	    attempts_find_begun(p->tried, VERB_PROBE_DRIVER, d->pci->address, d->pci->module))
-		return 0;
+		return;
 
 	a = plan_add(p, STEP_DRIVER, VERB_PROBE_DRIVER, CLASS_CHANGE, d->pci->address);
-	if (!a)
-		return -ENOMEM;
 	COPY(a->text.to, d->pci->module);
-	return 0;
 }
 
 /* A probe may take its two minutes: all else of a pass goes before. */
-int plan_late(const struct config *c _unused_, const struct node *n, const struct memory *memory,
-	      struct plan *p)
+void plan_late(const struct config *c _unused_, const struct node *n, const struct memory *memory,
+	       struct plan *p)
 {
 	const bool is_last = !plan_has_open_changes(p);
-	int r = 0;
 
-	for (size_t i = 0; i < p->n_devices && r >= 0 && is_last && !memory->stuck[0]; i++)
+	for (size_t i = 0; i < p->n_devices && is_last && !memory->stuck[0]; i++)
 		if (is_late(n, memory, &p->devices[i]))
-			r = want_probe(n, memory, p, &p->devices[i]);
-	return r;
+			want_probe(n, memory, p, &p->devices[i]);
 }

@@ -848,16 +848,13 @@ static bool has_erdma(const struct node *n)
 	return false;
 }
 
-int plan_needs(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p)
+void plan_needs(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p)
 {
 	struct search s = { .c = c, .n = n, .memory = memory, .p = p, .has_erdma = has_erdma(n) };
-	int r;
 
-	r = graph_make(n, &p->graph);
-	if (r >= 0)
-		r = search(&s);
-	if (r >= 0)
+	if (graph_make(n, &p->graph) < 0 || search(&s) < 0)
+		p->texts.is_short = true;
+	else
 		merge_needs(p);
-	return r;
 }

@@ -10,38 +10,38 @@
 /* Terway's tables: getRouteTableID() in its plugin/driver/utils */
 #define TERWAY_TABLE_BASE 1000
 
-static int hint_terway(const struct node *n, struct plan *p, const struct nic_netdev *k)
+static void hint_terway(const struct node *n, struct plan *p, const struct nic_netdev *k)
 {
 	const struct rule *rule = FIND(it, n->rules, n->n_rules,
 				       it->protocol != OWN_PROTOCOL &&
 					       it->table == TERWAY_TABLE_BASE + k->netdev->ifindex);
 
 	if (!rule || !pci_is_erdma(k->device->pci))
-		return 0;
-	return plan_add_hint(p, REASON_TERWAY_ENI, k->device->pci->address,
-			     "a rule with preference %" PRIu32 " leads to table %" PRIu32
-			     ", which is Terway's for %s",
-			     rule->preference, rule->table, k->netdev->name);
+		return;
+	plan_add_hint(p, REASON_TERWAY_ENI, k->device->pci->address,
+		      "a rule with preference %" PRIu32 " leads to table %" PRIu32
+		      ", which is Terway's for %s",
+		      rule->preference, rule->table, k->netdev->name);
 }
 
-static int hint_rival(const struct config *c, const struct node *n, struct plan *p,
-		      const struct nic_netdev *k)
+static void hint_rival(const struct config *c, const struct node *n, struct plan *p,
+		       const struct nic_netdev *k)
 {
 	const struct route *t = FIND(it, n->routes, n->n_routes,
 				     nic_netdev_is_rival(n, k, it) && it->metric < c->route.metric);
 	char dst[64];
 
 	if (!t)
-		return 0;
+		return;
 	ip_format(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
-	return plan_add_hint(p, REASON_ROUTE_FOREIGN, k->device->pci->address,
-			     "%s dev %s proto %d metric %" PRIu32, dst, k->netdev->name,
-			     t->protocol, t->metric);
+	plan_add_hint(p, REASON_ROUTE_FOREIGN, k->device->pci->address,
+		      "%s dev %s proto %d metric %" PRIu32, dst, k->netdev->name, t->protocol,
+		      t->metric);
 }
 
 /* Not so often that it is put off, but again and again: what an owner does who looks every few
  * minutes. */
-static int hint_contested(const struct memory *memory, struct plan *p, const struct nic_netdev *k)
+static void hint_contested(const struct memory *memory, struct plan *p, const struct nic_netdev *k)
 {
 	const struct ledger_entry *e =
 		FIND(it, memory->ledger, memory->n_ledger,
@@ -49,22 +49,21 @@ static int hint_contested(const struct memory *memory, struct plan *p, const str
 			     (streq(it->verb, verb_name(VERB_SET_METRIC)) ||
 			      streq(it->verb, verb_name(VERB_SET_SYSCTL))));
 
-	return e ? plan_add_hint(p, REASON_CONTESTED, k->device->pci->address,
-				 "%s %s is set back to something else again and again", e->verb,
-				 e->subject)
-		 : 0;
+	if (e)
+		plan_add_hint(p, REASON_CONTESTED, k->device->pci->address,
+			      "%s %s is set back to something else again and again", e->verb,
+			      e->subject);
 }
 
 /* The plugin of VKE acts on the label, this service on the sections: both have to mean the same. */
-static int hint_vke_mode(const struct config *c, const struct node *n, struct plan *p)
+static void hint_vke_mode(const struct config *c, const struct node *n, struct plan *p)
 {
 	const char *label = n->kubelet.vke_rdma_mode;
 	const bool is_file = n->kubelet.has_label_file;
 
-	if (*n->kubelet.label_problem &&
-	    plan_add_hint(p, REASON_LABEL_UNKNOWN, c->kubelet.label_file, "%s",
-			  n->kubelet.label_problem) < 0)
-		return -ENOMEM;
+	if (*n->kubelet.label_problem)
+		plan_add_hint(p, REASON_LABEL_UNKNOWN, c->kubelet.label_file, "%s",
+			      n->kubelet.label_problem);
 	for (size_t i = 0; i < p->n_devices && *label; i++) {
 		const struct device_config *dc = p->devices[i].config;
 
@@ -75,15 +74,13 @@ static int hint_vke_mode(const struct config *c, const struct node *n, struct pl
 				     is_file ? " in " : "", is_file ? c->kubelet.label_file : "",
 				     label, dc->name, vf_mode_name(dc->mode));
 	}
-	return 0;
 }
 
-static int hint_vke_mgpu(const struct node *n, struct plan *p)
+static void hint_vke_mgpu(const struct node *n, struct plan *p)
 {
 	if (p->n_devices == 0 || !streq(n->kubelet.vke_gpu_schedule, "mgpu"))
-		return 0;
-	return plan_add_hint(p, REASON_VKE_MGPU, "kubelet",
-			     "--node-labels=" VKE_GPU_SCHEDULE "=mgpu");
+		return;
+	plan_add_hint(p, REASON_VKE_MGPU, "kubelet", "--node-labels=" VKE_GPU_SCHEDULE "=mgpu");
 }
 
 /* --- two functions with one MAC, or one node GUID --- */
@@ -149,55 +146,44 @@ static bool is_managed(const struct node *n, const struct plan *p, const char *a
 	return pci && plan_device(p, pci);
 }
 
-static int hint_twice(const struct node *n, struct plan *p, enum reason reason, struct station *s,
-		      size_t n_stations)
+static void hint_twice(const struct node *n, struct plan *p, enum reason reason, struct station *s,
+		       size_t n_stations)
 {
-	int r = 0;
-
 	SORT(s, n_stations, compare_text_at);
-	for (size_t i = 1; i < n_stations && r >= 0; i++) {
+	for (size_t i = 1; i < n_stations; i++) {
 		const struct station *a = &s[i - 1], *b = &s[i];
 
 		if (!streq(a->id, b->id) || streq(a->pci, b->pci) ||
 		    (!is_managed(n, p, a->pci) && !is_managed(n, p, b->pci)))
 			continue;
-		r = plan_add_hint(p, reason, a->pci, "%s: %s (%s) and %s (%s)", a->id, a->name,
-				  a->pci, b->name, b->pci);
+		plan_add_hint(p, reason, a->pci, "%s: %s (%s) and %s (%s)", a->id, a->name, a->pci,
+			      b->name, b->pci);
 	}
-	return r;
 }
 
-static int hint_same(const struct node *n, struct plan *p)
+static void hint_same(const struct node *n, struct plan *p)
 {
 	_cleanup_(freep) struct station *s =
 		calloc(n->n_netdevs + n->n_vf_infos + n->n_ibdevs + 1, sizeof(*s));
-	int r = s ? hint_twice(n, p, REASON_MAC_TWICE, s, list_stations(n, s)) : -ENOMEM;
 
-	return r < 0 ? r : hint_twice(n, p, REASON_GUID_TWICE, s, list_guids(n, s));
+	p->texts.is_short |= !s;
+	if (!s)
+		return;
+	hint_twice(n, p, REASON_MAC_TWICE, s, list_stations(n, s));
+	hint_twice(n, p, REASON_GUID_TWICE, s, list_guids(n, s));
 }
 
-int plan_coexistence(const struct config *c, const struct node *n, const struct memory *memory,
-		     struct plan *p)
+void plan_coexistence(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p)
 {
-	int r = hint_vke_mode(c, n, p);
-
-	if (r >= 0)
-		r = hint_vke_mgpu(n, p);
-	if (r < 0)
-		return r;
-	r = hint_same(n, p);
-	if (r < 0 || !c->route.manage)
-		return r;
-	for (size_t i = 0; i < p->n_nic_netdevs; i++) {
+	hint_vke_mode(c, n, p);
+	hint_vke_mgpu(n, p);
+	hint_same(n, p);
+	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage; i++) {
 		const struct nic_netdev *k = &p->nic_netdevs[i];
 
-		r = hint_terway(n, p, k);
-		if (r >= 0)
-			r = hint_rival(c, n, p, k);
-		if (r >= 0)
-			r = hint_contested(memory, p, k);
-		if (r < 0)
-			return r;
+		hint_terway(n, p, k);
+		hint_rival(c, n, p, k);
+		hint_contested(memory, p, k);
 	}
-	return 0;
 }

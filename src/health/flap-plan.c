@@ -176,7 +176,7 @@ static bool is_flapping(const struct config *c, const struct node *n, struct pla
 }
 
 /* "3 losses, the last 2026-11-23 17:01:12 17:01:15 17:01:20 UTC" */
-static int tell_flapping(struct plan *p, const struct device *d, uint32_t count)
+static void tell_flapping(struct plan *p, const struct device *d, uint32_t count)
 {
 	const struct link_losses *l = &d->losses;
 	char detail[256], when[24];
@@ -193,19 +193,18 @@ static int tell_flapping(struct plan *p, const struct device *d, uint32_t count)
 			     i == l->n_last - count ? " %Y-%m-%d %H:%M:%S" : " %H:%M:%S", &tm) > 0)
 			at += (size_t)snprintf(detail + at, sizeof(detail) - at, "%s", when);
 	}
-	return plan_add_hint(p, REASON_LINK_FLAPPING, d->pci->address, "%s UTC%s", detail,
-			     d->is_excluded ? "; left out" : "");
+	plan_add_hint(p, REASON_LINK_FLAPPING, d->pci->address, "%s UTC%s", detail,
+		      d->is_excluded ? "; left out" : "");
 }
 
-static int tell_dropped(const struct config *c, const struct node *n, const struct device_memory *m,
-			struct plan *p, const struct device *d)
+static void tell_dropped(const struct config *c, const struct node *n,
+			 const struct device_memory *m, struct plan *p, const struct device *d)
 {
 	if (c->health.drop_usec == 0 || !m || !m->was_usable || !device_lacks_carrier(d) ||
 	    m->no_carrier_usec == 0 || !is_over(n, p, m->no_carrier_usec + c->health.drop_usec))
-		return 0;
-	return plan_add_hint(p, REASON_LINK_DROPPED, d->pci->address,
-			     "no carrier for %" PRIu64 " s or longer",
-			     c->health.drop_usec / USEC_PER_SEC);
+		return;
+	plan_add_hint(p, REASON_LINK_DROPPED, d->pci->address,
+		      "no carrier for %" PRIu64 " s or longer", c->health.drop_usec / USEC_PER_SEC);
 }
 
 /* A DRA driver finds its devices itself. */
@@ -222,21 +221,20 @@ static bool is_had(const struct device *d)
 	       (d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX);
 }
 
-static int ask_for_downed(const struct node *n, struct plan *p, const struct device *d)
+static void ask_for_downed(const struct node *n, struct plan *p, const struct device *d)
 {
 	if (d->netdev || !device_is_infiniband(d) || node_netdev_of(n, d->pci->address))
-		return 0;
+		return;
 	p->questions.set |= 1u << QUESTION_LINK_DOWNED;
-	return questions_add_function(&p->questions, d->pci->address);
+	p->texts.is_short |= questions_add_function(&p->questions, d->pci->address) < 0;
 }
 
-int plan_flaps(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p)
+void plan_flaps(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p)
 {
 	struct device *pf = NULL;
-	int r = 0;
 
-	for (size_t i = 0; i < p->n_devices && config_watches_links(c) && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_devices && config_watches_links(c); i++) {
 		struct device *d = &p->devices[i];
 		const struct device_memory *m = memory_device(memory, d->pci->address);
 
@@ -246,14 +244,13 @@ int plan_flaps(const struct config *c, const struct node *n, const struct memory
 			d->losses = m ? m->losses : (struct link_losses){};
 			count_losses(n, p, m, d);
 			note_return(n, m, d);
-			r = ask_for_downed(n, p, d);
+			ask_for_downed(n, p, d);
 			d->is_flapping = is_flapping(c, n, p, d);
 		}
 		d->is_excluded = pf && pf->is_flapping && is_exclusion_asked(c) && !is_had(d);
-		if (!d->is_vf && d->is_flapping && r >= 0)
-			r = tell_flapping(p, d, c->health.flap.count);
-		if (!d->is_vf && r >= 0)
-			r = tell_dropped(c, n, m, p, d);
+		if (!d->is_vf && d->is_flapping)
+			tell_flapping(p, d, c->health.flap.count);
+		if (!d->is_vf)
+			tell_dropped(c, n, m, p, d);
 	}
-	return r;
 }

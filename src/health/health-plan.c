@@ -28,38 +28,36 @@ static uint32_t lower(uint32_t a, uint32_t b)
 	return a == 0 || b == 0 ? 0 : MIN(a, b);
 }
 
-static int tell_link(struct plan *p, const struct pci *pci)
+static void tell_link(struct plan *p, const struct pci *pci)
 {
 	const struct pcie is = pci->link, card = pci->max_link, slot = pci->max_slot;
 	char is_text[48], card_text[48], slot_text[48];
 
 	if ((is.speed == 0 || is.speed >= lower(card.speed, slot.speed)) &&
 	    (is.width == 0 || is.width >= lower(card.width, slot.width)))
-		return 0;
-	return plan_add_hint(p, REASON_PCIE_SLOW, pci->address,
-			     "%s, the card has %s and its slot %s",
-			     format_link(is, is_text, sizeof(is_text)),
-			     format_link(card, card_text, sizeof(card_text)),
-			     format_link(slot, slot_text, sizeof(slot_text)));
+		return;
+	plan_add_hint(p, REASON_PCIE_SLOW, pci->address, "%s, the card has %s and its slot %s",
+		      format_link(is, is_text, sizeof(is_text)),
+		      format_link(card, card_text, sizeof(card_text)),
+		      format_link(slot, slot_text, sizeof(slot_text)));
 }
 
-static int tell_errors(struct plan *p, const struct pci *pci, const struct device_memory *m)
+static void tell_errors(struct plan *p, const struct pci *pci, const struct device_memory *m)
 {
 	const uint32_t cleared = m && (m->aer == UINT32_MAX || m->aer <= pci->n_aer) ? m->aer : 0;
 
 	if (pci->n_aer <= cleared)
-		return 0;
-	return plan_add_hint(p, REASON_PCIE_ERRORS, pci->address, "%" PRIu32 " since %s",
-			     pci->n_aer - cleared,
-			     cleared > 0 ? "they were cleared" : "the kernel found it");
+		return;
+	plan_add_hint(p, REASON_PCIE_ERRORS, pci->address, "%" PRIu32 " since %s",
+		      pci->n_aer - cleared,
+		      cleared > 0 ? "they were cleared" : "the kernel found it");
 }
 
-static int tell_iommu(struct plan *p, const struct pci *pci)
+static void tell_iommu(struct plan *p, const struct pci *pci)
 {
-	return is_prefix(pci->iommu, "DMA")
-		       ? plan_add_hint(p, REASON_IOMMU_TRANSLATES, pci->address,
-				       "its group is of type %s", pci->iommu)
-		       : 0;
+	if (is_prefix(pci->iommu, "DMA"))
+		plan_add_hint(p, REASON_IOMMU_TRANSLATES, pci->address, "its group is of type %s",
+			      pci->iommu);
 }
 
 /* The lowest rate of the ports that are up: a port that is down has its own reason. 0: none. */
@@ -83,7 +81,7 @@ static bool is_sibling(const struct device *a, const struct device *b)
 	       a->pci->device == b->pci->device;
 }
 
-static int tell_rate(struct plan *p, const struct device *d)
+static void tell_rate(struct plan *p, const struct device *d)
 {
 	const uint32_t rate = lowest_rate(d);
 	const struct device *best = d;
@@ -93,16 +91,16 @@ static int tell_rate(struct plan *p, const struct device *d)
 		    lowest_rate(&p->devices[i]) > lowest_rate(best))
 			best = &p->devices[i];
 	if (rate == 0 || best == d)
-		return 0;
-	return plan_add_hint(p, REASON_RATE_BELOW_SIBLINGS, d->pci->address,
-			     "%" PRIu32 "%s Gb/s, %s has %" PRIu32 "%s Gb/s", rate / 10,
-			     rate % 10 ? ".5" : "", best->pci->address, lowest_rate(best) / 10,
-			     lowest_rate(best) % 10 ? ".5" : "");
+		return;
+	plan_add_hint(p, REASON_RATE_BELOW_SIBLINGS, d->pci->address,
+		      "%" PRIu32 "%s Gb/s, %s has %" PRIu32 "%s Gb/s", rate / 10,
+		      rate % 10 ? ".5" : "", best->pci->address, lowest_rate(best) / 10,
+		      lowest_rate(best) % 10 ? ".5" : "");
 }
 
 /* A GPU whose data crosses the link between processors to each managed NIC. Nothing is reported
  * where NUMA nodes are unknown, as in many virtual machines. */
-static int tell_gpu(struct plan *p, const struct pci *gpu)
+static void tell_gpu(struct plan *p, const struct pci *gpu)
 {
 	bool is_told = false;
 
@@ -112,56 +110,43 @@ static int tell_gpu(struct plan *p, const struct pci *gpu)
 		if (p->devices[i].is_vf)
 			continue;
 		if (pci_nearness(gpu, nic) != NEARNESS_NONE)
-			return 0;
+			return;
 		is_told |= nic->numa_node >= 0;
 	}
 	if (gpu->numa_node < 0 || !is_told)
-		return 0;
-	return plan_add_hint(p, REASON_GPU_WITHOUT_NIC, gpu->address, "NUMA node %d",
-			     gpu->numa_node);
+		return;
+	plan_add_hint(p, REASON_GPU_WITHOUT_NIC, gpu->address, "NUMA node %d", gpu->numa_node);
 }
 
 /* Another program that sets the number of VFs writes 0 first, under VFs that pods may have. */
-static int tell_owners(const struct node *n, struct plan *p, const struct device *d)
+static void tell_owners(const struct node *n, struct plan *p, const struct device *d)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < n->n_vf_owners && d->wanted_vfs != UINT32_MAX && r >= 0; i++)
+	for (size_t i = 0; i < n->n_vf_owners && d->wanted_vfs != UINT32_MAX; i++)
 		if (streq(n->vf_owners[i].pci, d->pci->address))
-			r = plan_add_hint(p, REASON_VF_BUSY, n->vf_owners[i].path, "%s, %s",
-					  n->vf_owners[i].key, d->pci->address);
-	return r;
+			plan_add_hint(p, REASON_VF_BUSY, n->vf_owners[i].path, "%s, %s",
+				      n->vf_owners[i].key, d->pci->address);
 }
 
-int plan_health(const struct node *n, const struct memory *memory, struct plan *p)
+void plan_health(const struct node *n, const struct memory *memory, struct plan *p)
 {
-	int r = 0;
-
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];
 
 		if (d->is_vf)
 			continue;
-		r = tell_link(p, d->pci);
-		if (r >= 0)
-			r = tell_errors(p, d->pci, memory_device(memory, d->pci->address));
-		if (r >= 0)
-			r = tell_rate(p, d);
-		if (r >= 0)
-			r = tell_iommu(p, d->pci);
-		if (r >= 0)
-			r = tell_owners(n, p, d);
-		if (r < 0)
-			return r;
+		tell_link(p, d->pci);
+		tell_errors(p, d->pci, memory_device(memory, d->pci->address));
+		tell_rate(p, d);
+		tell_iommu(p, d->pci);
+		tell_owners(n, p, d);
 	}
 	if (p->n_devices == 0)
-		return 0;
-	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
+		return;
+	for (size_t i = 0; i < n->n_pcis; i++)
 		if (pci_is_gpu(&n->pcis[i]))
-			r = tell_gpu(p, &n->pcis[i]);
-	for (size_t i = 0; i < n->n_memlocks && r >= 0; i++)
+			tell_gpu(p, &n->pcis[i]);
+	for (size_t i = 0; i < n->n_memlocks; i++)
 		if (n->memlocks[i].bytes != UINT64_MAX)
-			r = plan_add_hint(p, REASON_MEMLOCK_LIMITED, n->memlocks[i].unit,
-					  "%" PRIu64 " KiB", n->memlocks[i].bytes / 1024);
-	return r;
+			plan_add_hint(p, REASON_MEMLOCK_LIMITED, n->memlocks[i].unit,
+				      "%" PRIu64 " KiB", n->memlocks[i].bytes / 1024);
 }

@@ -6,8 +6,8 @@
 #include "../step/steps.h"
 
 /* Adds a setting to the one change of all settings, which kubelet-ensure makes together. */
-static int add_change(const struct kubelet_item *item, enum kubelet_setting s,
-		      struct action **change, struct plan *p)
+static void add_change(const struct kubelet_item *item, enum kubelet_setting s,
+		       struct action **change, struct plan *p)
 {
 	if (*change) {
 		const char *detail = (*change)->detail;
@@ -15,19 +15,16 @@ static int add_change(const struct kubelet_item *item, enum kubelet_setting s,
 		(*change)->detail =
 			plan_text(p, "%s%s%s %s%s%s", detail, *detail ? "; " : "", kubelet_key(s),
 				  item->from, *item->from ? " -> " : "", item->to);
-		return 0;
+		return;
 	}
 	*change = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE, item->path);
-	if (!*change)
-		return -ENOMEM;
 	(*change)->subject = kubelet_key(s);
 	COPY((*change)->text.from, item->from);
 	COPY((*change)->text.to, item->to);
 	(*change)->detail = action_text(&p->texts, item->detail);
-	return 0;
 }
 
-static int add_refused(const struct kubelet_item *item, struct plan *p)
+static void add_refused(const struct kubelet_item *item, struct plan *p)
 {
 	const bool is_reboot = item->reason == REASON_KUBELET_CPU_STATE;
 	struct action *a;
@@ -39,12 +36,9 @@ static int add_refused(const struct kubelet_item *item, struct plan *p)
 	a = plan_add_reason(p, STEP_KUBELET, VERB_ENSURE_KUBELET,
 			    is_reboot ? CLASS_NEEDS_REBOOT : CLASS_REFUSED, item->path,
 			    item->reason);
-	if (!a)
-		return -ENOMEM;
 	COPY(a->text.from, item->from);
 	COPY(a->text.to, item->to);
 	a->detail = action_text(&p->texts, item->detail);
-	return 0;
 }
 
 static bool is_told(const struct kubelet_decision *d, size_t n)
@@ -59,44 +53,42 @@ static bool is_told(const struct kubelet_decision *d, size_t n)
  * static CPU policy is one of its other hint providers, and does nothing to devices alone.
  * Source: pkg/kubelet/cm/topologymanager/scope.go, policy_none.go
  */
-static int hint_alignment(const struct config *c, const struct node *n, struct plan *p)
+static void hint_alignment(const struct config *c, const struct node *n, struct plan *p)
 {
 	const struct kubelet_value *has = &n->kubelet.values[KUBELET_TOPOLOGY_POLICY];
 
 	if (p->n_devices == 0 || c->kubelet.cpu_policy != CPU_POLICY_STATIC ||
 	    c->kubelet.topology_policy != TOPOLOGY_POLICY_UNSET || has->source == KUBELET_UNKNOWN ||
 	    (*has->text && !streq(has->text, topology_policy_name(TOPOLOGY_POLICY_NONE))))
-		return 0;
-	return plan_add_hint(p, REASON_KUBELET_ALIGNS_NOTHING, "kubelet",
-			     "CPUManagerPolicy=static with the topology policy none");
+		return;
+	plan_add_hint(p, REASON_KUBELET_ALIGNS_NOTHING, "kubelet",
+		      "CPUManagerPolicy=static with the topology policy none");
 }
 
 /* Hints that no kubelet is in kubelet_units and the usual files of kubelet/find.c. */
-static int hint_not_found(const struct config *c, const struct node *n, struct plan *p)
+static void hint_not_found(const struct config *c, const struct node *n, struct plan *p)
 {
 	if ((!config_has_kubelet_policy(c) && c->kubelet.gate != GATE_STRICT) || n->is_copy ||
 	    n->kubelet.is_there || n->kubelet_decision.items[KUBELET_TOPOLOGY_POLICY].row > 0)
-		return 0;
-	return plan_add_hint(
+		return;
+	plan_add_hint(
 		p, REASON_KUBELET_NOT_FOUND, "kubelet",
 		"there is no kubelet.service, no unit of k3s, RKE2, k0s, MicroShift or a snap, "
 		"and no KubeletConfiguration in a usual file");
 }
 
-int plan_kubelet(const struct config *c, const struct node *n, const struct memory *memory _unused_,
-		 struct plan *p)
+void plan_kubelet(const struct config *c, const struct node *n,
+		  const struct memory *memory _unused_, struct plan *p)
 {
 	const struct kubelet_decision *d = &n->kubelet_decision;
 	struct action *change = NULL;
 	bool is_done = true;
-	int r = 0;
 
 	/* kubelet-ensure and generator read no last good configuration, and keep their files. */
 	if (c->is_invalid)
-		return 0;
-	if (n->is_generated_stale &&
-	    !plan_add(p, STEP_KUBELET, VERB_RELOAD_UNITS, CLASS_CHANGE, "kubelet.service"))
-		return -ENOMEM;
+		return;
+	if (n->is_generated_stale)
+		plan_add(p, STEP_KUBELET, VERB_RELOAD_UNITS, CLASS_CHANGE, "kubelet.service");
 
 	for (int i = 0; i < _KUBELET_SETTING_N; i++) {
 		const struct kubelet_item *item = &d->items[i];
@@ -105,25 +97,20 @@ int plan_kubelet(const struct config *c, const struct node *n, const struct memo
 			continue;
 		is_done = false;
 		if (item->outcome == KUBELET_CHANGED)
-			r = add_change(item, (enum kubelet_setting)i, &change, p);
+			add_change(item, (enum kubelet_setting)i, &change, p);
 		else if (!is_told(d, (size_t)i))
-			r = add_refused(item, p);
-		if (r < 0)
-			return r;
+			add_refused(item, p);
 	}
 	if (d->is_state_removed && !change) {
 		change = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE,
 				  n->kubelet.cpus.checkpoint_path);
-		if (!change)
-			return -ENOMEM;
 		COPY(change->text.from, n->kubelet.cpus.checkpoint);
 		is_done = false;
 	}
 	if (is_done && n->kubelet.is_deferred)
-		r = plan_add_hint(p, REASON_KUBELET_DEFERRED, "kubelet", NULL);
-	if (r >= 0 && *d->would_exit)
-		r = plan_add_hint(p, REASON_KUBELET_WOULD_EXIT, "kubelet", "%s", d->would_exit);
-	if (r >= 0)
-		r = hint_not_found(c, n, p);
-	return r < 0 ? r : hint_alignment(c, n, p);
+		plan_add_hint(p, REASON_KUBELET_DEFERRED, "kubelet", NULL);
+	if (*d->would_exit)
+		plan_add_hint(p, REASON_KUBELET_WOULD_EXIT, "kubelet", "%s", d->would_exit);
+	hint_not_found(c, n, p);
+	hint_alignment(c, n, p);
 }

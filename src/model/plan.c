@@ -67,13 +67,18 @@ void plan_done(struct plan *p)
 	*p = (struct plan){};
 }
 
+int plan_result(const struct plan *p)
+{
+	return p->texts.is_short ? -ENOMEM : 0;
+}
+
 struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
 			const char *target)
 {
 	struct action *a = APPEND(p->actions, p->n_actions);
 
-	if (!a)
-		return NULL;
+	p->texts.is_short |= !a;
+	a = a ?: &p->spare;
 	*a = (struct action){ .step = step,
 			      .verb = verb,
 			      .class = class,
@@ -108,8 +113,7 @@ struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, e
 {
 	struct action *a = plan_add(p, step, verb, class, target);
 
-	if (a)
-		a->reason = reason;
+	a->reason = reason;
 	return a;
 }
 
@@ -132,22 +136,19 @@ const char *plan_text(struct plan *p, const char *format, ...)
 	return text;
 }
 
-int plan_add_item(struct plan *p, enum step step, enum verb verb, enum class class,
-		  const char *target, enum reason reason, const char *format, ...)
+void plan_add_item(struct plan *p, enum step step, enum verb verb, enum class class,
+		   const char *target, enum reason reason, const char *format, ...)
 {
 	struct action *a = plan_add_reason(p, step, verb, class, target, reason);
 	va_list ap;
 
-	if (!a)
-		return -ENOMEM;
 	va_start(ap, format);
 	if (format)
 		a->detail = print_text(p, format, ap);
 	va_end(ap);
-	return 0;
 }
 
-int plan_add_hint(struct plan *p, enum reason reason, const char *target, const char *format, ...)
+void plan_add_hint(struct plan *p, enum reason reason, const char *target, const char *format, ...)
 {
 	/* the group of model/reason.h */
 	const bool is_health = reason >= REASON_PCIE_SLOW && reason <= REASON_GPU_WITHOUT_NIC;
@@ -155,15 +156,15 @@ int plan_add_hint(struct plan *p, enum reason reason, const char *target, const 
 		is_health ? APPEND(p->health, p->n_health) : APPEND(p->reasons, p->n_reasons);
 	va_list ap;
 
+	p->texts.is_short |= !d;
 	if (!d)
-		return -ENOMEM;
+		return;
 	d->reason = reason;
 	COPY(d->target, target);
 	va_start(ap, format);
 	if (format)
 		vsnprintf(d->detail, sizeof(d->detail), format, ap);
 	va_end(ap);
-	return 0;
 }
 
 bool plan_has_open_changes(const struct plan *p)

@@ -203,6 +203,7 @@ struct plan {
 	struct action *actions;       /* owned, but for their texts */
 	struct action_texts texts;
 	size_t n_actions;
+	struct action spare;               /* see plan_add() */
 	struct text_index by_target;       /* of actions */
 	struct given_identity *identities; /* owned */
 	size_t n_identities;
@@ -254,19 +255,22 @@ void plan_done(struct plan *p);
 /* A text of its actions, made as by printf. */
 _printf_(2, 3) const char *plan_text(struct plan *p, const char *format, ...);
 
-/* Appends an action, all other members empty; NULL when there is no memory. */
+/* Was there memory for all that was added to the plan so far? Return: 0 or -ENOMEM. */
+int plan_result(const struct plan *p);
+/* Appends an action, all other members empty. Without memory it is p->spare, and not in the plan.
+ */
 struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
 			const char *target);
 /* Appends an action that cannot be made now, with the reason. */
 struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, enum class class,
 			       const char *target, enum reason reason);
 /* plan_add_reason() with a detail, made as by printf; @format NULL: there is none. */
-_printf_(7, 8) int plan_add_item(struct plan *p, enum step step, enum verb verb, enum class class,
-				 const char *target, enum reason reason, const char *format, ...);
+_printf_(7, 8) void plan_add_item(struct plan *p, enum step step, enum verb verb, enum class class,
+				  const char *target, enum reason reason, const char *format, ...);
 /* A deviation without an action of its own, or a hint about health. The detail is made as by
  * printf; NULL: there is none. */
-_printf_(4, 5) int plan_add_hint(struct plan *p, enum reason reason, const char *target,
-				 const char *format, ...);
+_printf_(4, 5) void plan_add_hint(struct plan *p, enum reason reason, const char *target,
+				  const char *format, ...);
 
 /* The next action on this target, in their order; @last is NULL before the first. NULL: no more. */
 const struct action *plan_next(const struct plan *p, const char *target, const struct action *last);

@@ -23,9 +23,9 @@
 
 int loop_add_config_changed(const struct config *c, const struct memory *memory, struct plan *p)
 {
-	return *memory->last_hash && !c->is_invalid && !streq(memory->last_hash, c->hash)
-		       ? plan_add_hint(p, REASON_CONFIG_CHANGED, "", NULL)
-		       : 0;
+	if (*memory->last_hash && !c->is_invalid && !streq(memory->last_hash, c->hash))
+		plan_add_hint(p, REASON_CONFIG_CHANGED, "", NULL);
+	return plan_result(p);
 }
 
 /* A device that was usable before this pass and is not since a look of this pass. */
@@ -189,8 +189,8 @@ static int look_and_plan(struct progress *pr, struct inspection *ret)
 		r = settle_memory(pr, &in.node, &in.memory);
 	if (r >= 0)
 		r = ask_and_plan(pr, &in.node, &in.memory, &in.plan);
-	if (r >= 0 && in.plan.texts.is_short)
-		r = -ENOMEM;
+	if (r >= 0)
+		r = plan_result(&in.plan);
 	if (r >= 0)
 		*ret = TAKE_STRUCT(in); /* the plan points into arrays, which keep their place */
 	return MIN(r, 0);
@@ -446,7 +446,8 @@ static int look_again(struct progress *pr, bool is_first, struct inspection *in)
 	if (!pass->is_service || !in->node.is_held)
 		return 0;
 	in->plan.state = NODE_DEGRADED; /* nothing that is missing will be made */
-	return plan_add_hint(&in->plan, REASON_HELD, "", NULL);
+	plan_add_hint(&in->plan, REASON_HELD, "", NULL);
+	return plan_result(&in->plan);
 }
 
 /* Logs what is left of make_plan(). Return: 0, or -errno of what failed or was not to be tried. */
@@ -495,14 +496,14 @@ static int write_meanwhile(const struct progress *pr, const struct apply *ap, co
 			   const struct memory *memory, struct plan *p)
 {
 	char text[192];
-	int r;
 
 	if (!pr->pass->is_service || pr->pass->make_plan ||
 	    now(pr->world) - pr->started_usec < LONG_USEC)
 		return 0;
 	action_describe(apply_oldest(ap), text, sizeof(text));
-	r = pr->is_wait_over ? plan_add_hint(p, REASON_READY_TIMEOUT, "", "%s", text) : 0;
-	return r < 0 ? r : write_state(&pr->world->os->fs, pr->pass->config, n, memory, p);
+	if (pr->is_wait_over)
+		plan_add_hint(p, REASON_READY_TIMEOUT, "", "%s", text);
+	return plan_result(p) ?: write_state(&pr->world->os->fs, pr->pass->config, n, memory, p);
 }
 
 /* The time of the next look if no action ends before. */

@@ -91,29 +91,26 @@ static void find_missing(const struct node *n, const struct memory *memory, stru
 	}
 }
 
-static int wait_for_device(struct plan *p, const struct device *d)
+static void wait_for_device(struct plan *p, const struct device *d)
 {
 	const struct action *same = NULL;
 	struct action *a;
 
 	if (!d->is_handed_out || d->is_usable || is_changing(p, d))
-		return 0;
+		return;
 
 	/* The same obstacle may stand there already, as the reason why its VFs cannot be made or it
 	 * has no address. */
 	while ((same = plan_next(p, d->pci->address, same)))
 		if (same->reason == d->reason ||
 		    (d->reason == REASON_NO_ADDRESS && same->step == STEP_ROUTE && same->reason))
-			return 0;
+			return;
 
 	a = plan_add_reason(p, step_of(d->reason), VERB_WAIT, CLASS_WAITING, d->pci->address,
 			    d->reason);
-	if (!a)
-		return -ENOMEM;
 	a->detail = action_text(&p->texts, d->detail);
 	a->advice = d->advice;
 	a->is_missing = d->is_missing;
-	return 0;
 }
 
 /* A plugin is asked for, and no section that says what it hands out. */
@@ -144,27 +141,24 @@ static void name_vfio(const struct node *n, const struct plan *p, char *ret, siz
 			 first->driver, n_all);
 }
 
-static int wait_for_missing(const struct config *c, const struct node *n, struct plan *p)
+static void wait_for_missing(const struct config *c, const struct node *n, struct plan *p)
 {
 	const struct device_config *u = p->unmatched;
 	char vfio[128];
-	int r = 0;
 
 	if (node_lacks(n) && p->n_devices == 0)
 		return plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "",
 				     REASON_NOT_RECORDED, "%s", node_lacks(n));
 	name_vfio(n, p, vfio, sizeof(vfio));
 	if (p->n_missing > 0)
-		r = plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "",
-				  REASON_DEVICES_MISSING, "%" PRIu32 " more expected%s",
-				  p->n_missing, vfio);
-	if (r >= 0 && (u || lacks_sections(c)))
-		r = plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_NO_DEVICES,
-				  !u         ? NULL
-				  : u->match ? "[Device %s] Match=%s%s"
-					     : "[Device %s] has no Match=",
-				  u ? u->name : "", u ? u->match : NULL, vfio);
-	return r;
+		plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_DEVICES_MISSING,
+			      "%" PRIu32 " more expected%s", p->n_missing, vfio);
+	if (u || lacks_sections(c))
+		plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_NO_DEVICES,
+			      !u         ? NULL
+			      : u->match ? "[Device %s] Match=%s%s"
+					 : "[Device %s] has no Match=",
+			      u ? u->name : "", u ? u->match : NULL, vfio);
 }
 
 /* Is it as it is to be, or, with @or_missing, as good as it gets? */
@@ -270,21 +264,18 @@ static bool is_silent(const struct config *c, const struct device *d)
 	return ANY(p, d->ibdev->ports, d->ibdev->n_ports, streq(p->link_layer, "InfiniBand"));
 }
 
-int plan_state(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p)
+void plan_state(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p)
 {
 	const bool is_early = is_loading(p);
-	int r;
 
 	for (size_t i = 0; i < p->n_devices; i++)
 		p->n_silent += is_silent(c, &p->devices[i]);
 
 	find_missing(n, memory, p);
-	r = wait_for_missing(c, n, p);
-	for (size_t i = 0; i < p->n_devices && r >= 0 && !is_early; i++)
-		r = wait_for_device(p, &p->devices[i]);
-	if (r < 0)
-		return r;
+	wait_for_missing(c, n, p);
+	for (size_t i = 0; i < p->n_devices && !is_early; i++)
+		wait_for_device(p, &p->devices[i]);
 
 	p->state = is_complete(c, p, true) && !node_lacks(n) ? judge_changes(p) : NODE_STARTING;
 	if (p->state == NODE_READY && !is_complete(c, p, false))
@@ -295,5 +286,4 @@ int plan_state(const struct config *c, const struct node *n, const struct memory
 	 * for. */
 	if (p->state == NODE_READY && (c->has_unknown || c->is_invalid || *c->ignored))
 		p->state = NODE_DEGRADED;
-	return 0;
 }

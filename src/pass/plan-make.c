@@ -9,8 +9,8 @@
 int plan_make(const struct config *c, const struct node *n, const struct memory *memory,
 	      const struct attempts *tried, bool is_wait_over, struct plan *ret)
 {
-	static int (*const steps[])(const struct config *c, const struct node *n,
-				    const struct memory *memory, struct plan *p) = {
+	static void (*const steps[])(const struct config *c, const struct node *n,
+				     const struct memory *memory, struct plan *p) = {
 		plan_old_pod,        plan_needs,       plan_devices,
 		plan_flaps,          plan_driver,      plan_netns,
 		plan_given_back,     plan_nic_netdevs, plan_sysctl,
@@ -35,24 +35,21 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 
 	for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
 		first = p.n_actions;
-		r = steps[i](c, n, memory, &p);
-		if (r < 0)
-			return r;
+		steps[i](c, n, memory, &p);
+		if (p.texts.is_short)
+			return -ENOMEM;
 		plan_contest(c, n, memory, first,
 			     &p); /* the next step is to know what is left alone */
 	}
 	plan_mark_tried(&p);
-	r = plan_state(c, n, memory, &p);
-	if (r < 0)
-		return r;
+	plan_state(c, n, memory, &p);
 	p.is_whole = p.state == NODE_READY && !plan_has_needed_changes(&p);
 
 	first = p.n_actions;
 	r = output_plugin_all(c, n, &p);
-	if (r >= 0)
-		r = plan_plugin(c, n, memory, &p);
 	if (r < 0)
 		return r;
+	plan_plugin(c, n, memory, &p);
 	plan_contest(c, n, memory, first, &p);
 	plan_mark_tried(&p);
 
@@ -66,9 +63,12 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 int plan_finish(const struct config *c, const struct node *n, const struct memory *memory,
 		struct plan *p)
 {
-	int r = plan_health(n, memory, p);
+	int r;
 
-	if (r >= 0)
-		r = output_files(c, n, p);
-	return r < 0 ? r : plan_outputs(c, n, memory, p);
+	plan_health(n, memory, p);
+	r = output_files(c, n, p);
+	if (r < 0)
+		return r;
+	plan_outputs(c, n, memory, p);
+	return plan_result(p);
 }

@@ -15,7 +15,7 @@ static bool needs_users(const struct action *a)
 }
 
 /* Asks about each device that is handed out and was not opened before in this boot. */
-static int ask_for_verbs(struct plan *p)
+static void ask_for_verbs(struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct ibdev *ib = p->devices[i].ibdev;
@@ -24,41 +24,34 @@ static int ask_for_verbs(struct plan *p)
 		if (!p->devices[i].is_handed_out || !ib || ib->verbs != 1)
 			continue;
 		slot = APPEND(p->questions.ibdevs, p->questions.n_ibdevs);
+		p->texts.is_short |= !slot;
 		if (!slot)
-			return -ENOMEM;
+			return;
 		COPY(*slot, ib->name);
 		p->questions.set |= 1u << QUESTION_VERBS;
 	}
-	return 0;
 }
 
 /* Only managed functions get hints, so no other function is read. */
-static int ask_for_functions(struct plan *p)
+static void ask_for_functions(struct plan *p)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_devices; i++) {
 		if (p->devices[i].is_vf)
 			continue;
-		r = questions_add_function(&p->questions, p->devices[i].pci->address);
+		p->texts.is_short |=
+			questions_add_function(&p->questions, p->devices[i].pci->address) < 0;
 		p->questions.set |= 1u << QUESTION_PCIE;
 	}
-	return r;
 }
 
 int plan_ask(const struct node *n, struct plan *p)
 {
-	int r;
-
 	if (ANY(a, p->actions, p->n_actions, needs_users(a)))
 		p->questions.set |= 1u << QUESTION_USERS;
-	r = ask_for_verbs(p);
-	if (r >= 0)
-		r = ask_for_functions(p);
-	if (r < 0)
-		return r;
+	ask_for_verbs(p);
+	ask_for_functions(p);
 	if (p->questions.n_lookups > 0)
 		p->questions.set |= 1u << QUESTION_LOOKUPS;
 	p->questions.set &= ~n->asked;
-	return 0;
+	return plan_result(p);
 }

@@ -11,15 +11,17 @@
 #include "../model/plugin-facts.h"
 #include "../step/steps.h"
 
-static int remove_file(struct plan *p, enum verb verb, const char *path)
+static void remove_file(struct plan *p, enum verb verb, const char *path)
 {
-	return plan_add(p, STEP_PLUGIN, verb, CLASS_CHANGE, path) ? 0 : -ENOMEM;
+	plan_add(p, STEP_PLUGIN, verb, CLASS_CHANGE, path);
 }
 
-static int write_later(struct plan *p, enum class class, const char *path, enum reason reason,
-		       const char *detail)
+/* Return: false, for the file is not what it should be. */
+static bool write_later(struct plan *p, enum class class, const char *path, enum reason reason,
+			const char *detail)
 {
-	return plan_add_item(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, class, path, reason, "%s", detail);
+	plan_add_item(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, class, path, reason, "%s", detail);
+	return false;
 }
 
 static bool has_lost_device(const struct plan *p, char *detail, size_t size)
@@ -46,15 +48,12 @@ static bool has_lost(const struct memory *memory, const struct plan *p, char *de
 }
 
 /* Hints at findings about devices that are meant to be exposed. "check" shows the rest. */
-static int tell_findings(struct plan *p)
+static void tell_findings(struct plan *p)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < p->lint.n_findings && r >= 0; i++)
+	for (size_t i = 0; i < p->lint.n_findings; i++)
 		if (p->lint.findings[i].reason != REASON_PLUGIN_FOREIGN)
-			r = plan_add_hint(p, p->lint.findings[i].reason, p->lint.findings[i].target,
-					  "%s", p->lint.findings[i].detail);
-	return r;
+			plan_add_hint(p, p->lint.findings[i].reason, p->lint.findings[i].target,
+				      "%s", p->lint.findings[i].detail);
 }
 
 static bool has_text(const struct node *n, const struct plan *p)
@@ -68,10 +67,9 @@ static bool is_written(const struct node *n, const struct plan *p)
 	return has_text(n, p) && !n->is_plugin_foreign;
 }
 
-/* Return: 1 when the file is, or will be by this plan, what it should be; 0 when not, or -ENOMEM.
- */
-static int plan_file(const struct config *c, const struct node *n, const struct memory *memory,
-		     bool is_changing, struct plan *p)
+/* Return: is the file, or will it be by this plan, what it should be? */
+static bool plan_file(const struct config *c, const struct node *n, const struct memory *memory,
+		      bool is_changing, struct plan *p)
 {
 	const char *path = c->plugin.config_file;
 	char lost[64] = "";
@@ -82,20 +80,20 @@ static int plan_file(const struct config *c, const struct node *n, const struct 
 		return write_later(p, CLASS_REFUSED, path, REASON_OUTPUT_FOREIGN, "");
 	/* No section matches a NIC, and Expect=0 needs none: no file is to come. */
 	if (p->state == NODE_READY && p->n_devices == 0 && !n->plugin_file)
-		return 0;
+		return false;
 	if (is_changing || p->state == NODE_STARTING || !p->plugin)
 		return write_later(p, CLASS_WAITING, path, REASON_NOT_READY, "");
-	if (tell_findings(p) < 0)
-		return -ENOMEM;
+	tell_findings(p);
 	if (is_written(n, p))
-		return 1;
+		return true;
 	/* Nothing is taken from a running plugin on the word of one look. Nor does a first file
 	 * have a lost device, which the plugin might not have exposed. */
 	if (n->plugin_file ? has_lost(memory, p, lost, sizeof(lost))
 			   : has_lost_device(p, lost, sizeof(lost)))
 		return write_later(p, CLASS_WAITING, path, REASON_DEVICE_LOST, lost);
 
-	return plan_add(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, CLASS_CHANGE, path) ? 1 : -ENOMEM;
+	plan_add(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, CLASS_CHANGE, path);
+	return true;
 }
 
 static bool is_our_manifest(const char *text)
@@ -103,44 +101,44 @@ static bool is_our_manifest(const char *text)
 	return text && is_prefix(text, MANIFEST_MARK "\n");
 }
 
-static int plan_manifest(const struct config *c, const struct node *n, struct plan *p)
+static void plan_manifest(const struct config *c, const struct node *n, struct plan *p)
 {
 	const char *path = c->plugin.manifest;
 
 	/* There is one pod at a time: the old pod goes first. */
 	if (!p->manifest || *n->old_manifest_path)
-		return 0;
+		return;
 	if (n->manifest_file && !is_our_manifest(n->manifest_file))
 		return plan_add_item(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_REFUSED, path,
 				     REASON_OUTPUT_FOREIGN, NULL);
 	if (n->manifest_file && streq(n->manifest_file, p->manifest))
-		return 0;
-	return plan_add(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_CHANGE, path) ? 0 : -ENOMEM;
+		return;
+	plan_add(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_CHANGE, path);
 }
 
 /* The kubelet must not start a plugin that has nothing to read. */
-static int end_manifest(const struct config *c, const struct node *n, struct plan *p)
+static void end_manifest(const struct config *c, const struct node *n, struct plan *p)
 {
 	const bool is_planned = p->n_actions > 0 && p->actions[0].verb == VERB_REMOVE_MANIFEST;
 
-	return is_our_manifest(n->manifest_file) && !is_planned
-		       ? remove_file(p, VERB_REMOVE_MANIFEST, c->plugin.manifest)
-		       : 0;
+	if (is_our_manifest(n->manifest_file) && !is_planned)
+		remove_file(p, VERB_REMOVE_MANIFEST, c->plugin.manifest);
 }
 
-int plan_old_pod(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p)
+void plan_old_pod(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p)
 {
 	const bool is_old = !*memory->last_hash && !n->plugin_file;
 
-	return is_old && !c->is_invalid ? end_manifest(c, n, p) : 0;
+	if (is_old && !c->is_invalid)
+		end_manifest(c, n, p);
 }
 
 /*
  * Each plugin has a socket for each of its resources. The kubelet knows a resource once, by the
  * plugin that registered it last, so an extra socket belongs to a second plugin for the same name.
  */
-static int hint_twice(const struct config *c, const struct node *n, struct plan *p)
+static void hint_twice(const struct config *c, const struct node *n, struct plan *p)
 {
 	for (size_t i = 0; i < n->n_plugin_resources; i++) {
 		const char *name = n->plugin_resources[i].name;
@@ -153,59 +151,49 @@ static int hint_twice(const struct config *c, const struct node *n, struct plan 
 					     n->n_plugin_sockets, n->plugin_sockets,
 					     n->n_plugin_resources);
 	}
-	return 0;
 }
 
-static int hint_restart(struct plan *p, const char *target, const struct plugin_process *q)
+static void hint_restart(struct plan *p, const char *target, const struct plugin_process *q)
 {
-	return plan_add_hint(p, REASON_PLUGIN_RESTART_NEEDED, target, "%s, pid %" PRIu32 "%s%s",
-			     q->command, q->pid, *q->container ? " in " : "", q->container);
+	plan_add_hint(p, REASON_PLUGIN_RESTART_NEEDED, target, "%s, pid %" PRIu32 "%s%s",
+		      q->command, q->pid, *q->container ? " in " : "", q->container);
 }
 
-static int plan_restart(const struct config *c, const struct node *n, struct plan *p)
+static void plan_restart(const struct config *c, const struct node *n, struct plan *p)
 {
-	int r = 0;
-
 	if (*c->plugin.manifest || !is_written(n, p))
-		return 0;
+		return;
 
-	for (size_t i = 0; i < n->n_plugin_processes && r >= 0; i++) {
+	for (size_t i = 0; i < n->n_plugin_processes; i++) {
 		const struct plugin_process *q = &n->plugin_processes[i];
 
 		if (!q->is_dated || q->since_change_sec < 0) /* else it has read the file */
-			r = hint_restart(p, c->plugin.config_file, q);
+			hint_restart(p, c->plugin.config_file, q);
 	}
-	return r;
 }
 
 /* A driver reads no file, but knows what was there at its start. */
-static int hint_missed(const struct config *c, const struct node *n, const struct memory *memory,
-		       struct plan *p)
+static void hint_missed(const struct config *c, const struct node *n, const struct memory *memory,
+			struct plan *p)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < n->n_plugin_processes && r >= 0; i++) {
+	for (size_t i = 0; i < n->n_plugin_processes; i++) {
 		const struct plugin_process *q = &n->plugin_processes[i];
 		const struct device *d = plan_missed_by(c, n, memory, p, q);
 
 		if (d)
-			r = hint_restart(p, d->pci->address, q);
+			hint_restart(p, d->pci->address, q);
 	}
-	return r;
 }
 
 /* Removes files of an earlier configuration, unless the present one is malformed and so unknown. */
-static int end_old(const struct config *c, const struct node *n, struct plan *p)
+static void end_old(const struct config *c, const struct node *n, struct plan *p)
 {
-	int r = 0;
-
 	if (c->is_invalid)
-		return 0;
+		return;
 	if (*n->old_manifest_path)
-		r = remove_file(p, VERB_REMOVE_MANIFEST, n->old_manifest_path);
-	if (r >= 0 && *n->old_plugin_path)
-		r = remove_file(p, VERB_REMOVE_PLUGIN, n->old_plugin_path);
-	return r;
+		remove_file(p, VERB_REMOVE_MANIFEST, n->old_manifest_path);
+	if (*n->old_plugin_path)
+		remove_file(p, VERB_REMOVE_PLUGIN, n->old_plugin_path);
 }
 
 /* Is an action at the same PF, or at a VF of it, still running? */
@@ -241,7 +229,7 @@ static bool has_excluded(const struct plan *p)
 
 /* A usable device that the plugin does not expose is not handed out. Where the plugin would not
  * start, or the file would have no device at all, that is all of them, and no finding names one. */
-static int judge_exposed(const struct config *c, bool is_changing, struct plan *p)
+static void judge_exposed(const struct config *c, bool is_changing, struct plan *p)
 {
 	const bool is_judged =
 		p->lint.refusal == REASON_NONE && (p->plugin || !plugin_has_file(c->plugin.type));
@@ -258,54 +246,48 @@ static int judge_exposed(const struct config *c, bool is_changing, struct plan *
 		n++;
 	}
 	if (n + p->lint.n_withheld == 0 || is_changing || p->state == NODE_STARTING)
-		return 0;
+		return;
 	p->state = NODE_DEGRADED;
 	if (!plugin_has_file(c->plugin.type))
 		return tell_findings(p);
 	if (!first || p->plugin)
-		return 0;
+		return;
 	snprintf(detail, sizeof(detail), n > 1 ? "%s and %zu more" : "%s", first->pci->address,
 		 n - 1);
-	return write_later(p, CLASS_REFUSED, c->plugin.config_file, REASON_PLUGIN_NOT_SELECTED,
-			   detail);
+	write_later(p, CLASS_REFUSED, c->plugin.config_file, REASON_PLUGIN_NOT_SELECTED, detail);
 }
 
-int plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
-		struct plan *p)
+void plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p)
 {
 	const bool is_changing = is_changed_first(n, p);
-	int r;
+	char lost[64];
 
-	r = judge_exposed(c, is_changing, p);
-	if (r >= 0)
-		r = end_old(c, n, p);
-	if (r >= 0 && !c->is_invalid)
-		r = hint_missed(c, n, memory, p);
-	if (r >= 0)
-		r = hint_twice(c, n, p);
-	if (r < 0)
-		return r;
+	judge_exposed(c, is_changing, p);
+	end_old(c, n, p);
+	if (!c->is_invalid)
+		hint_missed(c, n, memory, p);
+	hint_twice(c, n, p);
 
 	if (!plugin_has_file(c->plugin.type) ||
 	    (!is_changing && (p->state == NODE_DEGRADED || has_excluded(p)) && !p->plugin)) {
-		char lost[64];
-
 		if (c->is_invalid)
-			return 0;
+			return;
 		if (plugin_has_file(c->plugin.type) && n->plugin_file &&
-		    has_lost(memory, p, lost, sizeof(lost)))
-			return write_later(p, CLASS_WAITING, c->plugin.config_file,
-					   REASON_DEVICE_LOST, lost);
-		r = end_manifest(c, n, p);
-		return r < 0 || !n->plugin_file || n->is_plugin_foreign
-			       ? r
-			       : remove_file(p, VERB_REMOVE_PLUGIN, c->plugin.config_file);
+		    has_lost(memory, p, lost, sizeof(lost))) {
+			write_later(p, CLASS_WAITING, c->plugin.config_file, REASON_DEVICE_LOST,
+				    lost);
+			return;
+		}
+		end_manifest(c, n, p);
+		if (n->plugin_file && !n->is_plugin_foreign)
+			remove_file(p, VERB_REMOVE_PLUGIN, c->plugin.config_file);
+		return;
 	}
 
-	r = plan_file(c, n, memory, is_changing, p);
-	if (r > 0)
-		r = plan_manifest(c, n, p);
-	else if (r == 0 && !n->plugin_file)
-		r = end_manifest(c, n, p);
-	return r < 0 ? r : plan_restart(c, n, p);
+	if (plan_file(c, n, memory, is_changing, p))
+		plan_manifest(c, n, p);
+	else if (!n->plugin_file)
+		end_manifest(c, n, p);
+	plan_restart(c, n, p);
 }

@@ -36,61 +36,59 @@ static bool is_quiet(const struct config *c, const struct node *n, const struct 
 	return given_is_same(now, &m->seen) && n->now_usec - m->seen_usec >= c->service.settle_usec;
 }
 
-static int want(struct back *b, enum verb verb, const char *from, const char *to)
+static void want(struct back *b, enum verb verb, const char *from, const char *to)
 {
 	struct action *a;
 
 	if (streq(from, to) || verb_vf_setting(verb) & b->d->unsupported)
-		return 0;
+		return;
 	b->differs = true;
 	if (!b->is_quiet || b->is_used) {
 		in_use_append(b->names, sizeof(b->names), verb_name(verb));
-		return 0;
+		return;
 	}
 	a = plan_add(b->p, STEP_VF, verb, CLASS_CHANGE, b->d->pci->address);
-	if (!a)
-		return -ENOMEM;
 	if (verb != VERB_SET_VF_MAC && verb != VERB_SET_VF_VLAN && verb != VERB_SET_VF_TRUST)
 		a->ifindex = b->d->netdev->ifindex;
 	action_set(a, from, to);
 	a->detail =
 		plan_text(b->p, "%s, given back by a pod with other settings", b->d->netdev->name);
 	b->is_pending |= !attempts_find_begun(b->p->tried, verb, a->target, to);
-	return verb == VERB_SET_VF_MAC ? identity_give(b->p, b->d->pci, to) : 0;
+	if (verb == VERB_SET_VF_MAC)
+		identity_give(b->p, b->d->pci, to);
 }
 
 /* A negative number is unknown, and is not known to differ. */
-static int want_number(struct back *b, enum verb verb, int64_t from, int64_t to)
+static void want_number(struct back *b, enum verb verb, int64_t from, int64_t to)
 {
 	char texts[2][24];
 
 	if (from < 0 || to < 0)
-		return 0;
+		return;
 	snprintf(texts[0], sizeof(texts[0]), "%" PRId64, from);
 	snprintf(texts[1], sizeof(texts[1]), "%" PRId64, to);
-	return want(b, verb, texts[0], texts[1]);
+	want(b, verb, texts[0], texts[1]);
 }
 
-static int want_text(struct back *b, enum verb verb, const char *from, const char *to)
+static void want_text(struct back *b, enum verb verb, const char *from, const char *to)
 {
-	return *from && *to ? want(b, verb, from, to) : 0;
+	if (*from && *to)
+		want(b, verb, from, to);
 }
 
 /* Wants @verb for each name in @list that @without lacks. */
-static int want_altnames(struct back *b, enum verb verb, const char *list, const char *without)
+static void want_altnames(struct back *b, enum verb verb, const char *list, const char *without)
 {
 	char name[sizeof(((struct given *)0)->altnames)];
-	int r = 0;
 
-	while (r >= 0 && given_next_word(&list, name, sizeof(name)))
+	while (given_next_word(&list, name, sizeof(name)))
 		if (!given_has_word(without, name))
-			r = want(b, verb, "", name);
-	return r;
+			want(b, verb, "", name);
 }
 
 /* A name that another device came back with, and is to lose as well, is free at the next look: this
  * device steps aside, for the other one may wait for its name. */
-static int want_name(struct back *b, const struct given *now, const struct given *g)
+static void want_name(struct back *b, const struct given *now, const struct given *g)
 {
 	const struct netdev *holder = node_netdev_named(b->n, g->name);
 	const struct device_memory *m = holder ? memory_device(b->memory, holder->pci) : NULL;
@@ -105,32 +103,27 @@ static int want_name(struct back *b, const struct given *now, const struct given
 		b->differs = true;
 		b->holder = holder;
 		in_use_append(b->names, sizeof(b->names), verb_name(VERB_SET_NAME));
-		return 0;
+		return;
 	}
-	return want(b, VERB_SET_NAME, now->name, aside);
+	want(b, VERB_SET_NAME, now->name, aside);
 }
 
 /* A VF that is not trusted may be refused a MAC, and a name is free once it is no alternative one.
  */
-static int want_all(struct back *b, const struct given *now, const struct given *g)
+static void want_all(struct back *b, const struct given *now, const struct given *g)
 {
 	const struct device_config *dc = b->d->config;
-	int r;
 
-	r = want_number(b, VERB_SET_VF_VLAN, now->vlan, g->vlan);
-	if (r >= 0)
-		r = want_text(b, VERB_SET_VF_MAC, now->vf_mac, g->vf_mac);
-	if (r >= 0)
-		r = want_text(b, VERB_SET_MAC, now->mac, g->mac);
-	if (r >= 0 && dc->trust == TRUST_KEEP)
-		r = want_number(b, VERB_SET_VF_TRUST, now->trust, g->trust);
-	if (r >= 0 && dc->mtu == 0)
-		r = want_number(b, VERB_SET_MTU, now->mtu, g->mtu);
-	if (r >= 0)
-		r = want_altnames(b, VERB_REMOVE_ALTNAME, now->altnames, g->altnames);
-	if (r >= 0)
-		r = want_name(b, now, g);
-	return r < 0 ? r : want_altnames(b, VERB_ADD_ALTNAME, g->altnames, now->altnames);
+	want_number(b, VERB_SET_VF_VLAN, now->vlan, g->vlan);
+	want_text(b, VERB_SET_VF_MAC, now->vf_mac, g->vf_mac);
+	want_text(b, VERB_SET_MAC, now->mac, g->mac);
+	if (dc->trust == TRUST_KEEP)
+		want_number(b, VERB_SET_VF_TRUST, now->trust, g->trust);
+	if (dc->mtu == 0)
+		want_number(b, VERB_SET_MTU, now->mtu, g->mtu);
+	want_altnames(b, VERB_REMOVE_ALTNAME, now->altnames, g->altnames);
+	want_name(b, now, g);
+	want_altnames(b, VERB_ADD_ALTNAME, g->altnames, now->altnames);
 }
 
 /* --- what a PF lost --- */
@@ -140,8 +133,6 @@ static struct action *add_lost(struct back *b, enum verb verb)
 	const struct device *d = b->d;
 	struct action *a = plan_add(b->p, STEP_ROUTE, verb, CLASS_CHANGE, d->pci->address);
 
-	if (!a)
-		return NULL;
 	a->ifindex = d->netdev->ifindex;
 	a->is_back = true;
 	a->detail =
@@ -149,36 +140,30 @@ static struct action *add_lost(struct back *b, enum verb verb)
 	return a;
 }
 
-static int put_address(struct back *b, const char *word)
+static void put_address(struct back *b, const char *word)
 {
 	char subject[64];
 	struct address x;
 	struct action *a;
 
 	if (!given_parse_address(word, b->d->netdev->ifindex, &x))
-		return 0;
+		return;
 	a = add_lost(b, VERB_ADD_ADDRESS);
-	if (!a)
-		return -ENOMEM;
 	a->address = x;
 	ip_format(x.family, x.local, x.prefix_len, subject, sizeof(subject));
 	a->subject = action_text(&b->p->texts, subject);
-	return 0;
 }
 
-static int put_route(struct back *b, const char *word)
+static void put_route(struct back *b, const char *word)
 {
 	struct route t;
 	struct action *a;
 
 	if (!given_parse_route(word, b->d->netdev->ifindex, &t))
-		return 0;
+		return;
 	a = add_lost(b, VERB_SET_ROUTE);
-	if (!a)
-		return -ENOMEM;
 	a->route.route = t;
 	a->subject = nic_netdev_format_route(b->p, &t);
-	return 0;
 }
 
 static bool is_up_by_then(const struct plan *p, const struct device *d)
@@ -193,20 +178,18 @@ static bool is_up_by_then(const struct plan *p, const struct device *d)
 }
 
 /* Adds the words of @list that are missing, once the link is up and no CNI plugin works on it. */
-static int want_lost(struct back *b, const char *list, const char *now,
-		     int (*put)(struct back *b, const char *word))
+static void want_lost(struct back *b, const char *list, const char *now,
+		      void (*put)(struct back *b, const char *word))
 {
 	char word[sizeof(((struct given *)0)->altnames)];
-	int r = 0;
 
-	while (r >= 0 && given_next_word(&list, word, sizeof(word))) {
+	while (given_next_word(&list, word, sizeof(word))) {
 		if (given_has_word(now, word))
 			continue;
 		b->d->is_changed = true;
 		if (is_up_by_then(b->p, b->d) && b->d->pci->cni_pid == 0)
-			r = put(b, word);
+			put(b, word);
 	}
-	return r;
 }
 
 /* No event tells that a lock is released. A lock that is kept is looked at less and less. */
@@ -218,7 +201,7 @@ static uint64_t next_look(const struct config *c, const struct node *n, uint64_t
 }
 
 /* @same_usec: how long the device has been as it is */
-static int hint(const struct config *c, struct back *b, uint64_t same_usec)
+static void hint(const struct config *c, struct back *b, uint64_t same_usec)
 {
 	const struct pci *pci = b->d->pci;
 	const uint64_t again = next_look(c, b->n, pci->cni_pid > 0 ? same_usec : 0);
@@ -234,8 +217,8 @@ static int hint(const struct config *c, struct back *b, uint64_t same_usec)
 	if (pci->cni_pid > 0)
 		snprintf(who, sizeof(who), "; process %" PRIu32 " of a CNI plugin holds it",
 			 pci->cni_pid);
-	return plan_add_hint(b->p, REASON_GIVEN_BACK, pci->address, "%s: %s%s", b->d->netdev->name,
-			     b->names, who);
+	plan_add_hint(b->p, REASON_GIVEN_BACK, pci->address, "%s: %s%s", b->d->netdev->name,
+		      b->names, who);
 }
 
 /* The memory of @d, if the host has the netdev that was handed out; else NULL. */
@@ -250,44 +233,37 @@ static const struct device_memory *memory_of_out(const struct memory *memory,
 		       : NULL;
 }
 
-static int plan_one(const struct config *c, const struct node *n, const struct memory *memory,
-		    struct plan *p, struct device *d)
+static void plan_one(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p, struct device *d)
 {
 	const struct device_memory *m = memory_of_out(memory, d);
 	struct back b = { .n = n, .memory = memory, .p = p, .d = d };
 	struct given now;
-	int r;
 
 	if (!m)
-		return 0;
+		return;
 	given_look(n, memory, d->pci, d->netdev, &now);
 	b.is_used = d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX;
 	b.is_quiet = is_quiet(c, n, p, d, m, &now);
-	r = want_all(&b, &now, &m->given);
-	if (r >= 0 && b.differs && (!b.is_quiet || b.is_used || b.holder))
-		r = hint(c, &b, given_is_same(&now, &m->seen) ? n->now_usec - m->seen_usec : 0);
+	want_all(&b, &now, &m->given);
+	if (b.differs && (!b.is_quiet || b.is_used || b.holder))
+		hint(c, &b, given_is_same(&now, &m->seen) ? n->now_usec - m->seen_usec : 0);
 	d->is_changed = b.differs;
 	d->is_restore_due = b.differs && !b.is_used && (!b.is_quiet || b.is_pending);
-	return r;
 }
 
-int plan_given_back(const struct config *c, const struct node *n, const struct memory *memory,
-		    struct plan *p)
+void plan_given_back(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
-		r = plan_one(c, n, memory, p, &p->devices[i]);
-	return r;
+	for (size_t i = 0; i < p->n_devices; i++)
+		plan_one(c, n, memory, p, &p->devices[i]);
 }
 
 /* Routes by a gateway follow the addresses, as they do in the plan. */
-int plan_lost(const struct config *c _unused_, const struct node *n, const struct memory *memory,
-	      struct plan *p)
+void plan_lost(const struct config *c _unused_, const struct node *n, const struct memory *memory,
+	       struct plan *p)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_devices; i++) {
 		struct device *d = &p->devices[i];
 		const struct device_memory *m = memory_of_out(memory, d);
 		struct back b = { .n = n, .memory = memory, .p = p, .d = d };
@@ -296,9 +272,7 @@ int plan_lost(const struct config *c _unused_, const struct node *n, const struc
 		if (!m)
 			continue;
 		given_look(n, memory, d->pci, d->netdev, &now);
-		r = want_lost(&b, m->given.addresses, now.addresses, put_address);
-		if (r >= 0)
-			r = want_lost(&b, m->given.routes, now.routes, put_route);
+		want_lost(&b, m->given.addresses, now.addresses, put_address);
+		want_lost(&b, m->given.routes, now.routes, put_route);
 	}
-	return r;
 }

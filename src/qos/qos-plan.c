@@ -83,30 +83,27 @@ static bool has_port(const struct node *n, const struct device *d)
 	       !pci_is_erdma(d->pci) && !node_is_infiniband(n, d->pci);
 }
 
-static int refuse(struct plan *p, const struct device *d, enum class class, enum reason reason,
-		  const char *words)
+static void refuse(struct plan *p, const struct device *d, enum class class, enum reason reason,
+		   const char *words)
 {
-	return plan_add_item(p, STEP_LINK, VERB_SET_DCB, class, d->pci->address, reason, "%s%s%s",
-			     d->netdev->name, *words ? ": " : "", words);
+	plan_add_item(p, STEP_LINK, VERB_SET_DCB, class, d->pci->address, reason, "%s%s%s",
+		      d->netdev->name, *words ? ": " : "", words);
 }
 
-static int add_wishes(struct plan *p, const struct device *d, const struct wishes *w)
+static void add_wishes(struct plan *p, const struct device *d, const struct wishes *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		struct action *a =
 			plan_add(p, STEP_LINK, VERB_SET_DCB, CLASS_CHANGE, d->pci->address);
 
-		if (!a)
-			return -ENOMEM;
 		a->subject = action_text(&p->texts, w->list[i].subject);
 		action_set(a, w->list[i].from, w->list[i].to);
 		a->detail = action_text(&p->texts, d->netdev->name);
 	}
-	return 0;
 }
 
-static int plan_port(const struct config *c, const struct node *n, const struct memory *memory,
-		     struct plan *p, const struct device *d)
+static void plan_port(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p, const struct device *d)
 {
 	const struct dcb none = {}, *dcb = node_dcb(n, d->netdev->ifindex);
 	char users[256];
@@ -116,7 +113,7 @@ static int plan_port(const struct config *c, const struct node *n, const struct 
 	want(dcb ? dcb : &none, "pfc", c->qos.pfc, &w);
 	want(dcb ? dcb : &none, "ets", c->qos.ets, &w);
 	if (w.n == 0 && !*w.unknown)
-		return 0;
+		return;
 	if (!guard_may(d, GUARD_DCB))
 		return refuse(p, d, CLASS_REFUSED, guard_reason(d->need), "[QoS]");
 	if (!dcb)
@@ -127,32 +124,28 @@ static int plan_port(const struct config *c, const struct node *n, const struct 
 		return refuse(p, d, CLASS_IMPOSSIBLE, REASON_QOS_UNSUPPORTED, w.unknown);
 	if (in_use_of_port(&p->graph, memory, d->pci, users, sizeof(users)))
 		return refuse(p, d, CLASS_NEEDS_REBOOT, REASON_QOS_IN_USE, users);
-	return add_wishes(p, d, &w);
+	add_wishes(p, d, &w);
 }
 
 /* --- rdma_cm --- */
 
-static int want_default(struct plan *p, const struct device *d, const struct port *port,
-			const char *file, const char *from, const char *to)
+static void want_default(struct plan *p, const struct device *d, const struct port *port,
+			 const char *file, const char *from, const char *to)
 {
 	struct action *a;
 
 	if (!*to || streq(from, to))
-		return 0;
+		return;
 	a = plan_add(p, STEP_LINK, VERB_SET_ROCE, CLASS_CHANGE, d->pci->address);
-	if (!a)
-		return -ENOMEM;
 	a->subject = plan_text(p, "ports/%" PRIu32 "/%s", port->number, file);
 	action_set(a, from, to);
 	a->detail = action_text(&p->texts, d->ibdev->name);
-	return 0;
 }
 
-static int plan_defaults(const struct config *c, const struct node *n, struct plan *p,
-			 const struct device *d)
+static void plan_defaults(const struct config *c, const struct node *n, struct plan *p,
+			  const struct device *d)
 {
 	const char *mode = roce_mode_text(c->qos.mode);
-	int r = 0;
 
 	if (!guard_may(d, GUARD_ROCE))
 		return plan_add_item(p, STEP_LINK, VERB_SET_ROCE, CLASS_REFUSED, d->pci->address,
@@ -161,17 +154,14 @@ static int plan_defaults(const struct config *c, const struct node *n, struct pl
 		return plan_add_item(p, STEP_LINK, VERB_SET_ROCE, CLASS_IMPOSSIBLE, d->pci->address,
 				     REASON_QOS_UNSUPPORTED,
 				     "%s: /sys/kernel/config/rdma_cm is not there", d->ibdev->name);
-	for (size_t i = 0; i < d->ibdev->n_ports && r >= 0; i++) {
+	for (size_t i = 0; i < d->ibdev->n_ports; i++) {
 		const struct port *port = &d->ibdev->ports[i];
 
 		if (!streq(port->link_layer, "Ethernet"))
 			continue;
-		r = want_default(p, d, port, "default_roce_mode", port->roce_mode, mode);
-		if (r >= 0)
-			r = want_default(p, d, port, "default_roce_tos", port->roce_tos,
-					 c->qos.tos);
+		want_default(p, d, port, "default_roce_mode", port->roce_mode, mode);
+		want_default(p, d, port, "default_roce_tos", port->roce_tos, c->qos.tos);
 	}
-	return r;
 }
 
 /* Does the device have defaults of rdma_cm? iWARP has none. */
@@ -181,34 +171,34 @@ static bool has_defaults(const struct node *n, const struct device *d)
 	       !node_is_infiniband(n, d->pci);
 }
 
-static int tell_mismatch(const struct config *c, struct plan *p)
+static void tell_mismatch(const struct config *c, struct plan *p)
 {
 	const int priority = qos_priority(c);
 	const char digit = (char)('0' + priority);
 
 	if (priority < 0 || !*c->qos.pfc || strchr(c->qos.pfc, digit))
-		return 0;
-	return plan_add_hint(p, REASON_QOS_MISMATCH, "",
-			     "RoceToS=%s is DSCP %lu, priority %d; PFC=%s", c->qos.tos,
-			     strtoul(c->qos.tos, NULL, 10) / 4, priority, c->qos.pfc);
+		return;
+	plan_add_hint(p, REASON_QOS_MISMATCH, "", "RoceToS=%s is DSCP %lu, priority %d; PFC=%s",
+		      c->qos.tos, strtoul(c->qos.tos, NULL, 10) / 4, priority, c->qos.pfc);
 }
 
-int plan_qos(const struct config *c, const struct node *n, const struct memory *memory,
-	     struct plan *p)
+void plan_qos(const struct config *c, const struct node *n, const struct memory *memory,
+	      struct plan *p)
 {
 	const bool has_dcb = qos_is_dcb_set(c);
 	const bool has_cm = *c->qos.tos || c->qos.mode != ROCE_MODE_KEEP;
-	int r = 0;
 
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];
 
 		if (has_dcb && has_port(n, d)) {
 			p->questions.set |= 1u << QUESTION_DCB;
-			r = n->has_dcbs ? plan_port(c, n, memory, p, d) : 0;
+			if (n->has_dcbs)
+				plan_port(c, n, memory, p, d);
 		}
-		if (r >= 0 && has_cm && has_defaults(n, d))
-			r = plan_defaults(c, n, p, d);
+		if (has_cm && has_defaults(n, d))
+			plan_defaults(c, n, p, d);
 	}
-	return r < 0 || p->n_devices == 0 ? r : tell_mismatch(c, p);
+	if (p->n_devices > 0)
+		tell_mismatch(c, p);
 }

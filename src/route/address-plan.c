@@ -20,8 +20,8 @@ static bool has_address(const struct node *n, const struct nic_netdev *k)
 			   memcmp(a->local, k->address.bytes, sizeof(a->local)) == 0);
 }
 
-static int want_address(const struct config *c, const struct node *n, struct plan *p,
-			const struct nic_netdev *k)
+static void want_address(const struct config *c, const struct node *n, struct plan *p,
+			 const struct nic_netdev *k)
 {
 	struct address want = { .ifindex = k->netdev->ifindex,
 				.family = k->address.family,
@@ -31,81 +31,72 @@ static int want_address(const struct config *c, const struct node *n, struct pla
 	char text[48];
 
 	if (k->address.family == 0 || has_address(n, k))
-		return 0;
+		return;
 
 	memcpy(want.local, k->address.bytes, sizeof(want.local));
 	memcpy(want.peer, k->address.bytes, sizeof(want.peer));
 	want.metric = nic_netdev_metric(c, n, p, k, &want);
 	ip_format(want.family, want.local, want.prefix_len, text, sizeof(text));
 	a = nic_netdev_add_action(p, k, VERB_ADD_ADDRESS, want.ifindex, text);
-	if (!a)
-		return -ENOMEM;
 	a->address = want;
-	return 0;
 }
 
 /* Removes an address of ours that is not wanted any more, after the new one is added. */
-static int drop_address(const struct memory *memory, struct plan *p, const struct nic_netdev *k,
-			const struct address *have)
+static void drop_address(const struct memory *memory, struct plan *p, const struct nic_netdev *k,
+			 const struct address *have)
 {
 	struct action *a;
 	char text[48];
 
 	if (have->family == k->address.family &&
 	    memcmp(have->local, k->address.bytes, sizeof(have->local)) == 0)
-		return 0;
+		return;
 	ip_format(have->family, have->local, have->prefix_len, text, sizeof(text));
 	if (!memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", have->ifindex, text))
-		return 0;
+		return;
 
 	a = nic_netdev_add_action(p, k, VERB_REMOVE_ADDRESS, have->ifindex, text);
-	if (!a)
-		return -ENOMEM;
 	a->address = *have;
-	return 0;
 }
 
-static int tell_problem(struct plan *p, const struct nic_netdev *k)
+static void tell_problem(struct plan *p, const struct nic_netdev *k)
 {
 	if (nic_netdev_is_hands_off(k)) /* plan_metadata() has reported why */
-		return 0;
-	return plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_REFUSED, k->device->pci->address,
-			     k->problem, "%s%s%s", k->netdev->name, k->detail[0] ? ": " : "",
-			     k->detail);
+		return;
+	plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_REFUSED, k->device->pci->address, k->problem,
+		      "%s%s%s", k->netdev->name, k->detail[0] ? ": " : "", k->detail);
 }
 
-int plan_addresses(const struct config *c, const struct node *n, const struct memory *memory,
-		   struct plan *p)
+void plan_addresses(const struct config *c, const struct node *n, const struct memory *memory,
+		    struct plan *p)
 {
-	int r = 0;
+	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage; i++)
+		if (p->nic_netdevs[i].problem)
+			tell_problem(p, &p->nic_netdevs[i]);
+		else
+			want_address(c, n, p, &p->nic_netdevs[i]);
 
-	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage && r >= 0; i++)
-		r = p->nic_netdevs[i].problem ? tell_problem(p, &p->nic_netdevs[i])
-					      : want_address(c, n, p, &p->nic_netdevs[i]);
-
-	for (size_t i = 0; i < n->n_addresses && c->route.manage && r >= 0; i++) {
+	for (size_t i = 0; i < n->n_addresses && c->route.manage; i++) {
 		const struct nic_netdev *k = nic_netdev_of(p, n->addresses[i].ifindex);
 
 		/* While the wanted address of a NIC is unknown, none is removed. */
 		if (k && k->problem == REASON_NONE)
-			r = drop_address(memory, p, k, &n->addresses[i]);
+			drop_address(memory, p, k, &n->addresses[i]);
 	}
-	return r;
 }
 
-static int wait_for_gid(struct plan *p, const struct device *d, const struct port *port,
-			const struct address *a)
+static void wait_for_gid(struct plan *p, const struct device *d, const struct port *port,
+			 const struct address *a)
 {
 	char text[48];
 
 	ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
-	return plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_WAITING, d->pci->address,
-			     REASON_GID_PENDING, "%s port %" PRIu32 ", %s", d->ibdev->name,
-			     port->number, text);
+	plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_WAITING, d->pci->address, REASON_GID_PENDING,
+		      "%s port %" PRIu32 ", %s", d->ibdev->name, port->number, text);
 }
 
-static int plan_port(const struct node *n, struct plan *p, const struct device *d,
-		     const struct netdev *nd, const struct port *port)
+static void plan_port(const struct node *n, struct plan *p, const struct device *d,
+		      const struct netdev *nd, const struct port *port)
 {
 	size_t n_of;
 	const struct address *of = node_addresses_of(n, nd->ifindex, &n_of);
@@ -113,7 +104,8 @@ static int plan_port(const struct node *n, struct plan *p, const struct device *
 				       k->family == AF_INET && k->scope == RT_SCOPE_UNIVERSE &&
 					       !gid_is_there(port, nd->name, k));
 
-	return a ? wait_for_gid(p, d, port, a) : 0;
+	if (a)
+		wait_for_gid(p, d, port, a);
 }
 
 /*
@@ -122,8 +114,8 @@ static int plan_port(const struct node *n, struct plan *p, const struct device *
  * drivers/infiniband/core/roce_gid_mgmt.c. A device that has no GID at all is not usable: that
  * reason is enough.
  */
-int plan_gids(const struct config *c _unused_, const struct node *n,
-	      const struct memory *memory _unused_, struct plan *p)
+void plan_gids(const struct config *c _unused_, const struct node *n,
+	       const struct memory *memory _unused_, struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];
@@ -135,12 +127,10 @@ int plan_gids(const struct config *c _unused_, const struct node *n,
 		for (size_t k = 0; k < d->ibdev->n_ports; k++) {
 			const struct port *port = &d->ibdev->ports[k];
 
-			if (streq(port->state, "ACTIVE") && streq(port->link_layer, "Ethernet") &&
-			    plan_port(n, p, d, nd, port) < 0)
-				return -ENOMEM;
+			if (streq(port->state, "ACTIVE") && streq(port->link_layer, "Ethernet"))
+				plan_port(n, p, d, nd, port);
 		}
 	}
-	return 0;
 }
 
 /* Is there a default route in main? The primary ENI gets it from the network manager. */
@@ -151,25 +141,22 @@ static bool has_default_route(const struct node *n)
 			   r->type == RTN_UNICAST && r->ifindex != 0);
 }
 
-static int wait_for(struct plan *p, const struct nic_netdev *k, const char *words)
+static void wait_for(struct plan *p, const struct nic_netdev *k, const char *words)
 {
 	struct action *a = plan_add_reason(p, STEP_ROUTE, VERB_ASK_METADATA, CLASS_WAITING,
 					   k->device->pci->address, REASON_METADATA_WAITING);
 
-	if (!a)
-		return -ENOMEM;
 	COPY(a->text.to, k->netdev->mac);
 	a->detail = plan_text(p, "%s: %s", k->netdev->name, words);
-	return 0;
 }
 
-static int want_answer(const struct node *n, struct plan *p, const struct nic_netdev *k)
+static void want_answer(const struct node *n, struct plan *p, const struct nic_netdev *k)
 {
 	const struct metadata *m = node_metadata(n, k->netdev->mac);
 	struct action *a;
 
 	if (m && m->state == METADATA_KNOWN)
-		return 0;
+		return;
 	if (!has_default_route(n))
 		return wait_for(p, k,
 				"no NIC has a default route yet, so which is the primary one "
@@ -184,24 +171,18 @@ static int want_answer(const struct node *n, struct plan *p, const struct nic_ne
 		return wait_for(p, k, "it has no MAC that can be asked about");
 
 	a = plan_add(p, STEP_ROUTE, VERB_ASK_METADATA, CLASS_CHANGE, k->device->pci->address);
-	if (!a)
-		return -ENOMEM;
 	COPY(a->text.to, k->netdev->mac);
 	a->detail = action_text(&p->texts, k->netdev->name);
-	return 0;
 }
 
-int plan_metadata(const struct config *c, const struct node *n,
-		  const struct memory *memory _unused_, struct plan *p)
+void plan_metadata(const struct config *c, const struct node *n,
+		   const struct memory *memory _unused_, struct plan *p)
 {
-	int r = 0;
-
 	if (!c->route.manage || c->route.address != ADDRESS_METADATA)
-		return 0;
+		return;
 
 	/* A VF has no ENI of its own: the service knows nothing of it. */
-	for (size_t i = 0; i < p->n_nic_netdevs && r >= 0; i++)
+	for (size_t i = 0; i < p->n_nic_netdevs; i++)
 		if (!p->nic_netdevs[i].device->is_vf)
-			r = want_answer(n, p, &p->nic_netdevs[i]);
-	return r;
+			want_answer(n, p, &p->nic_netdevs[i]);
 }

@@ -21,58 +21,48 @@ static bool takes_default_routes(const struct netconf *c)
  * them becomes a default route of main with metric 1024: rt6_add_dflt_router() in
  * net/ipv6/route.c. With IPv6=ra that is wanted, by a metric of its own.
  */
-static int want_no_default_route(struct plan *p, const struct device *d, const struct netdev *nd)
+static void want_no_default_route(struct plan *p, const struct device *d, const struct netdev *nd)
 {
 	const struct nic_netdev *k = nic_netdev_of(p, nd->ifindex);
 	struct action *a;
 
 	if ((k && k->is_ra) || !takes_default_routes(&nd->conf))
-		return 0;
+		return;
 
 	a = plan_add(p, STEP_LINK, VERB_SET_SYSCTL, CLASS_CHANGE, d->pci->address);
-	if (!a)
-		return -ENOMEM;
 	a->ifindex = nd->ifindex;
 	a->subject = netconf_name(NETCONF_ACCEPT_RA_DEFRTR);
 	action_set_numbers(a, nd->conf.values[NETCONF_ACCEPT_RA_DEFRTR], 0);
 	a->detail = action_text(&p->texts, nd->name);
-	return 0;
 }
 
-static int want_up(const struct node *n, struct plan *p, const struct device *d,
-		   const struct netdev *nd)
+static void want_up(const struct node *n, struct plan *p, const struct device *d,
+		    const struct netdev *nd)
 {
 	struct action *a;
-	int r;
 
 	/* A port that is up can be enslaved by no plain "ip link set master": bond_enslave(). */
 	if (nd->is_up || (node_keeps_down(n, nd) && !p->is_wait_over))
-		return 0;
-	r = want_no_default_route(p, d, nd);
-	if (r < 0)
-		return r;
+		return;
+	want_no_default_route(p, d, nd);
 
 	a = plan_add(p, STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, d->pci->address);
-	if (!a)
-		return -ENOMEM;
 	a->ifindex = nd->ifindex;
 	a->detail = action_text(&p->texts, nd->name);
-	return 0;
 }
 
 /* Both ports of a ConnectX-3 are of one function, with one ibdev and a netdev each. */
-static int want_all_up(const struct node *n, struct plan *p, const struct device *d)
+static void want_all_up(const struct node *n, struct plan *p, const struct device *d)
 {
-	int r = want_up(n, p, d, d->netdev);
 
-	for (size_t i = 0; d->ibdev && d->ibdev->n_ports > 1 && i < n->n_netdevs && r >= 0; i++) {
+	want_up(n, p, d, d->netdev);
+	for (size_t i = 0; d->ibdev && d->ibdev->n_ports > 1 && i < n->n_netdevs; i++) {
 		const struct netdev *nd = &n->netdevs[i];
 
 		if (nd != d->netdev && streq(nd->pci, d->pci->address) && nd->perm_mac[0] &&
 		    !nd->master)
-			r = want_up(n, p, d, nd);
+			want_up(n, p, d, nd);
 	}
-	return r;
 }
 
 /* Is a lower MTU refused, because users of VFs count on the present one? */
@@ -107,14 +97,14 @@ static uint32_t find_wanted(const struct node *n, const struct plan *p, const st
 	return MIN(d->config->mtu, MAX(nd->mtu, pf->mtu));
 }
 
-static int want_mtu(const struct node *n, struct plan *p, const struct device *d,
-		    const struct netdev *nd)
+static void want_mtu(const struct node *n, struct plan *p, const struct device *d,
+		     const struct netdev *nd)
 {
 	const uint32_t want = find_wanted(n, p, d, nd);
 	struct action *a;
 
 	if (want == 0 || want == nd->mtu || (d->is_vf && d->unsupported & VF_SETTING_MTU))
-		return 0;
+		return;
 	if (n->is_copy && nd->mtu == 0)
 		return plan_add_item(p, STEP_LINK, VERB_WAIT, CLASS_WAITING, d->pci->address,
 				     REASON_NOT_RECORDED, "the MTU of %s", nd->name);
@@ -127,8 +117,6 @@ static int want_mtu(const struct node *n, struct plan *p, const struct device *d
 				    REASON_MTU_UNDER_VFS);
 	else
 		a = plan_add(p, STEP_LINK, VERB_SET_MTU, CLASS_CHANGE, d->pci->address);
-	if (!a)
-		return -ENOMEM;
 
 	a->ifindex = nd->ifindex;
 	action_set_numbers(a, nd->mtu, want);
@@ -136,19 +124,17 @@ static int want_mtu(const struct node *n, struct plan *p, const struct device *d
 		a->detail = plan_text(p, "%s takes at most %" PRIu32, nd->name, nd->max_mtu);
 	else
 		a->detail = action_text(&p->texts, nd->name);
-	return 0;
 }
 
 /* Its own netdev, then VLANs above that have the rail's addresses: none may have more than it. */
-static int want_mtus(const struct node *n, struct plan *p, const struct device *d)
+static void want_mtus(const struct node *n, struct plan *p, const struct device *d)
 {
 	const struct netdev *vlan;
-	int r = want_mtu(n, p, d, d->netdev);
 
-	for (size_t i = 0; r >= 0 && (vlan = nic_netdev_next_vlan(p, d->netdev, &i));)
+	want_mtu(n, p, d, d->netdev);
+	for (size_t i = 0; (vlan = nic_netdev_next_vlan(p, d->netdev, &i));)
 		if (!is_kept_by_vfs(n, d, d->config->mtu))
-			r = want_mtu(n, p, d, vlan);
-	return r;
+			want_mtu(n, p, d, vlan);
 }
 
 /* Does this plan remove the VF or rebind its driver, so that its netdev will be another one? */
@@ -165,12 +151,12 @@ static bool is_going(const struct plan *p, const struct device *d)
 }
 
 /* The bond sets the MTU of all its ports: bond_change_mtu() in drivers/net/bonding/bond_main.c. */
-static int hint_mtu(const struct node *n, struct plan *p, const struct device *d)
+static void hint_mtu(const struct node *n, struct plan *p, const struct device *d)
 {
 	const struct netdev *nd = d->netdev, *master = node_netdev(n, nd->master);
 
 	if (d->config->mtu == 0 || d->config->mtu == nd->mtu || nd->mtu == 0)
-		return 0;
+		return;
 	return plan_add_hint(p, REASON_MTU_OF_BOND, d->pci->address,
 			     "%s has %" PRIu32 ", as a port of %s", nd->name, nd->mtu,
 			     master ? master->name : "another device");
@@ -192,60 +178,52 @@ static bool is_ours(const struct plan *p, const struct device *d)
 	return !plan_carries_node(d) || d->is_named;
 }
 
-static int plan_link(const struct config *c, const struct node *n, struct plan *p,
-		     const struct device *d)
+static void plan_link(const struct config *c, const struct node *n, struct plan *p,
+		      const struct device *d)
 {
-	int r = 0;
-
 	if (node_is_port(n, d->netdev))
 		return hint_mtu(n, p, d);
 
 	/* Also of a PF whose VF is needed: igb_change_mtu() resets the port. */
 	if (guard_may(d, GUARD_MTU))
-		r = want_mtus(n, p, d);
+		want_mtus(n, p, d);
 	/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
-	if (r < 0 || plan_carries_node(d) || (d->is_vf && plugin_gives_vfs(c->plugin.type)) ||
+	if (plan_carries_node(d) || (d->is_vf && plugin_gives_vfs(c->plugin.type)) ||
 	    (!d->is_vf && is_up_after_vfs(n, d)))
-		return r;
-	return want_all_up(n, p, d);
+		return;
+	want_all_up(n, p, d);
 }
 
-static int plan_links(const struct config *c, const struct node *n, struct plan *p, bool of_vfs)
+static void plan_links(const struct config *c, const struct node *n, struct plan *p, bool of_vfs)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+	for (size_t i = 0; i < p->n_devices; i++)
 		if (p->devices[i].is_vf == of_vfs && is_ours(p, &p->devices[i]))
-			r = plan_link(c, n, p, &p->devices[i]);
-	return r;
+			plan_link(c, n, p, &p->devices[i]);
 }
 
 /* A PF is up before its VFs are made: some drivers give VFs no link otherwise. */
-int plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory _unused_,
-		 struct plan *p)
+void plan_link_pf(const struct config *c, const struct node *n,
+		  const struct memory *memory _unused_, struct plan *p)
 {
 	return plan_links(c, n, p, false);
 }
 
-int plan_link_late_pf(const struct config *c _unused_, const struct node *n,
-		      const struct memory *memory _unused_, struct plan *p)
+void plan_link_late_pf(const struct config *c _unused_, const struct node *n,
+		       const struct memory *memory _unused_, struct plan *p)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];
 
 		/* While its VFs are made it stays down: the next plan brings it up. */
 		if (!d->is_vf && is_ours(p, d) && !plan_carries_node(d) &&
 		    !node_is_port(n, d->netdev) && is_up_after_vfs(n, d) &&
 		    !plan_is_making_vfs(p, d->pci->address))
-			r = want_all_up(n, p, d);
+			want_all_up(n, p, d);
 	}
-	return r;
 }
 
-int plan_link_vf(const struct config *c, const struct node *n, const struct memory *memory _unused_,
-		 struct plan *p)
+void plan_link_vf(const struct config *c, const struct node *n,
+		  const struct memory *memory _unused_, struct plan *p)
 {
 	return plan_links(c, n, p, true);
 }

@@ -65,8 +65,6 @@ struct action *nic_netdev_add_action(struct plan *p, const struct nic_netdev *k,
 	struct action *a =
 		plan_add(p, STEP_ROUTE, verb, CLASS_CHANGE, k ? k->device->pci->address : "");
 
-	if (!a)
-		return NULL;
 	a->ifindex = ifindex;
 	a->subject = action_text(&p->texts, subject);
 	if (k)
@@ -200,8 +198,8 @@ static void want_metadata(const struct node *n, struct nic_netdev *k)
 	k->gateway.family = is_zero(k->gateway.bytes) ? 0 : AF_INET;
 }
 
-static int add_nic_netdev(const struct config *c, struct plan *p, const struct device *d,
-			  const struct netdev *nd)
+static void add_nic_netdev(const struct config *c, struct plan *p, const struct device *d,
+			   const struct netdev *nd)
 {
 	/* Only what is above several of them, as a bond, may have come before. */
 	struct nic_netdev *k = streq(nd->pci, d->pci->address)
@@ -212,57 +210,55 @@ static int add_nic_netdev(const struct config *c, struct plan *p, const struct d
 
 	if (!k) {
 		k = APPEND(p->nic_netdevs, p->n_nic_netdevs);
+		p->texts.is_short |= !k;
 		if (!k)
-			return -ENOMEM;
+			return;
 		k->netdev = nd;
 		k->device = d;
 	}
 	k->is_ra |= is_ra;
-	return 0;
 }
 
 /*
  * A NIC that was a rail, or taken for one, and carries the node now: what was set on it in this
  * boot goes back. Its routes and rules go with those that are not wanted any more.
  */
-static int release(const struct node *n, const struct memory *memory, struct plan *p,
-		   const struct device *d)
+static void release(const struct node *n, const struct memory *memory, struct plan *p,
+		    const struct device *d)
 {
 	const struct netdev *nd = netdev_of(n, d);
 
 	/* Both ports of a bond have the same: once. */
 	for (const struct device *before = p->devices; before < d; before++)
 		if (!guard_may(before, GUARD_ROUTES) && netdev_of(n, before) == nd)
-			return 0;
-	return nd ? plan_revert_netdev(n, memory, p, nd->ifindex) : 0;
+			return;
+	if (nd)
+		plan_revert_netdev(n, memory, p, nd->ifindex);
 }
 
 /* Its own netdev, or the bond above it, and VLANs above that have addresses. */
-static int add_netdevs(const struct config *c, struct plan *p, const struct device *d,
-		       const struct netdev *nd)
+static void add_netdevs(const struct config *c, struct plan *p, const struct device *d,
+			const struct netdev *nd)
 {
 	const struct netdev *vlan;
-	int r = add_nic_netdev(c, p, d, nd);
 
-	for (size_t i = 0; r >= 0 && (vlan = nic_netdev_next_vlan(p, nd, &i));)
-		r = add_nic_netdev(c, p, d, vlan);
-	return r;
+	add_nic_netdev(c, p, d, nd);
+	for (size_t i = 0; (vlan = nic_netdev_next_vlan(p, nd, &i));)
+		add_nic_netdev(c, p, d, vlan);
 }
 
-int plan_nic_netdevs(const struct config *c, const struct node *n, const struct memory *memory,
-		     struct plan *p)
+void plan_nic_netdevs(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices && c->route.manage; i++)
-		if (!guard_may(&p->devices[i], GUARD_ROUTES) &&
-		    release(n, memory, p, &p->devices[i]) < 0)
-			return -ENOMEM;
+		if (!guard_may(&p->devices[i], GUARD_ROUTES))
+			release(n, memory, p, &p->devices[i]);
 
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct netdev *nd = netdev_of(n, &p->devices[i]);
 
-		if (nd && guard_may(&p->devices[i], GUARD_ROUTES) &&
-		    add_netdevs(c, p, &p->devices[i], nd) < 0)
-			return -ENOMEM;
+		if (nd && guard_may(&p->devices[i], GUARD_ROUTES))
+			add_netdevs(c, p, &p->devices[i], nd);
 	}
 
 	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage; i++) {
@@ -271,7 +267,6 @@ int plan_nic_netdevs(const struct config *c, const struct node *n, const struct 
 		else if (c->route.address == ADDRESS_METADATA)
 			want_metadata(n, &p->nic_netdevs[i]);
 	}
-	return 0;
 }
 
 bool nic_netdev_is_rival(const struct node *n, const struct nic_netdev *k, const struct route *t)

@@ -352,32 +352,27 @@ static void describe_route(struct plan *p, const struct route *t, struct action 
 			      gateway[0] ? " " : "", netdev);
 }
 
-static int change_route(const struct node *n, struct plan *p, enum verb verb, const struct route *t)
+static void change_route(const struct node *n, struct plan *p, enum verb verb,
+			 const struct route *t)
 {
 	const struct netdev *nd = node_netdev(n, t->ifindex);
 	struct action *a = nic_netdev_add_action(p, nic_netdev_of(p, t->ifindex), verb, t->ifindex,
 						 nic_netdev_format_route(p, t));
 
-	if (!a)
-		return -ENOMEM;
 	a->route.route = *t;
 	for (size_t i = 0; i < n->n_routes; i++)
 		a->route.is_replaced |=
 			n->routes[i].protocol == OWN_PROTOCOL && is_same_key(&n->routes[i], t);
 	describe_route(p, t, a, nd ? nd->name : "?");
-	return 0;
 }
 
-static int change_rule(struct plan *p, enum verb verb, const struct rule *rule)
+static void change_rule(struct plan *p, enum verb verb, const struct rule *rule)
 {
 	const uint32_t ifindex = nic_netdev_of_rule(rule);
 	struct action *a = nic_netdev_add_action(p, nic_netdev_of(p, ifindex), verb, ifindex,
 						 nic_netdev_format_rule(p, rule));
 
-	if (!a)
-		return -ENOMEM;
 	a->rule = *rule;
-	return 0;
 }
 
 /* Is the wanted state of the NIC unknown? Then its routes and rules stay. */
@@ -389,7 +384,7 @@ static bool is_left_alone(const struct plan *p, uint32_t ifindex)
 }
 
 /* Removes rules of ours that are not wanted; a rule that is there twice is wanted once. */
-static int remove_rules(const struct node *n, struct plan *p, const struct tables *want)
+static void remove_rules(const struct node *n, struct plan *p, const struct tables *want)
 {
 	for (size_t i = 0; i < n->n_rules; i++) {
 		const struct rule *have = &n->rules[i];
@@ -398,13 +393,11 @@ static int remove_rules(const struct node *n, struct plan *p, const struct table
 		    (ANY(w, want->rules, want->n_rules, is_same_rule(w, have)) &&
 		     !ANY(other, n->rules, i, is_same_rule(other, have))))
 			continue;
-		if (change_rule(p, VERB_REMOVE_RULE, have) < 0)
-			return -ENOMEM;
+		change_rule(p, VERB_REMOVE_RULE, have);
 	}
-	return 0;
 }
 
-static int remove_routes(const struct node *n, struct plan *p, const struct tables *want)
+static void remove_routes(const struct node *n, struct plan *p, const struct tables *want)
 {
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *have = &n->routes[i];
@@ -413,10 +406,8 @@ static int remove_routes(const struct node *n, struct plan *p, const struct tabl
 		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, have->ifindex) ||
 		    ANY(w, want->routes, want->n_routes, is_same_key(w, have)))
 			continue;
-		if (change_route(n, p, VERB_REMOVE_ROUTE, have) < 0)
-			return -ENOMEM;
+		change_route(n, p, VERB_REMOVE_ROUTE, have);
 	}
-	return 0;
 }
 
 /* --- does it hold? --- */
@@ -466,7 +457,7 @@ static const struct lookup *find_lookup(const struct node *n, const struct looku
 			    memcmp(l->address, check->address, sizeof(l->address)) == 0);
 }
 
-static int tell_overruled(const struct node *n, struct plan *p, const struct lookup *l)
+static void tell_overruled(const struct node *n, struct plan *p, const struct lookup *l)
 {
 	const struct nic_netdev *k = nic_netdev_of(p, l->ifindex);
 	const struct netdev *found = node_netdev(n, l->found);
@@ -488,7 +479,7 @@ static int tell_overruled(const struct node *n, struct plan *p, const struct loo
 }
 
 /* Asks for a lookup by each rule that is in place; the answer has to be the NIC. */
-static int check_rules(const struct node *n, struct plan *p, const struct tables *want)
+static void check_rules(const struct node *n, struct plan *p, const struct tables *want)
 {
 	for (size_t i = 0; i < want->n_rules; i++) {
 		const struct rule *rule = &want->rules[i];
@@ -500,40 +491,41 @@ static int check_rules(const struct node *n, struct plan *p, const struct tables
 			continue;
 		memcpy(check.address, rule->src, sizeof(check.address));
 		l = find_lookup(n, &check);
-		if (l ? (l->result < 0 || l->found != l->ifindex) && tell_overruled(n, p, l) < 0
-		      : ADD(p->questions.lookups, p->questions.n_lookups, check) < 0)
-			return -ENOMEM;
+		if (!l)
+			p->texts.is_short |=
+				ADD(p->questions.lookups, p->questions.n_lookups, check) < 0;
+		else if (l->result < 0 || l->found != l->ifindex)
+			tell_overruled(n, p, l);
 	}
-	return 0;
 }
 
 /* Routes are added before the rules that lead to them, and removed after them. */
-static int plan_difference(const struct node *n, struct plan *p, const struct tables *want)
+static void plan_difference(const struct node *n, struct plan *p, const struct tables *want)
 {
 	const size_t n_before = p->n_actions;
-	int r;
 
-	r = remove_rules(n, p, want);
-	if (r >= 0)
-		r = remove_routes(n, p, want);
-	for (size_t i = 0; i < want->n_routes && r >= 0; i++)
+	remove_rules(n, p, want);
+	remove_routes(n, p, want);
+	for (size_t i = 0; i < want->n_routes; i++)
 		if (!has_route(n, &want->routes[i]))
-			r = change_route(n, p, VERB_SET_ROUTE, &want->routes[i]);
-	for (size_t i = 0; i < want->n_rules && r >= 0; i++)
+			change_route(n, p, VERB_SET_ROUTE, &want->routes[i]);
+	for (size_t i = 0; i < want->n_rules; i++)
 		if (!has_rule(n, &want->rules[i]))
-			r = change_rule(p, VERB_ADD_RULE, &want->rules[i]);
-	return r < 0 || p->n_actions > n_before ? r : check_rules(n, p, want);
+			change_rule(p, VERB_ADD_RULE, &want->rules[i]);
+	if (p->n_actions == n_before)
+		check_rules(n, p, want);
 }
 
-int plan_policy_routing(const struct config *c, const struct node *n,
-			const struct memory *memory _unused_, struct plan *p)
+void plan_policy_routing(const struct config *c, const struct node *n,
+			 const struct memory *memory _unused_, struct plan *p)
 {
 	_cleanup_(tables_done) struct tables want = {};
-	int r;
 
 	if (!c->route.manage)
-		return 0;
+		return;
 
-	r = collect(c, n, p, &want);
-	return r < 0 ? r : plan_difference(n, p, &want);
+	if (collect(c, n, p, &want) < 0)
+		p->texts.is_short = true;
+	else
+		plan_difference(n, p, &want);
 }

@@ -18,8 +18,6 @@ static struct action *add(struct plan *p, enum step step, enum verb verb, const 
 {
 	struct action *a = plan_add(p, step, verb, CLASS_CHANGE, target);
 
-	if (!a)
-		return NULL;
 	a->is_back = true;
 	action_set(a, "", to);
 	if (e) {
@@ -29,7 +27,7 @@ static struct action *add(struct plan *p, enum step step, enum verb verb, const 
 	return a;
 }
 
-static int revert_rules(const struct node *n, struct plan *p)
+static void revert_rules(const struct node *n, struct plan *p)
 {
 	for (size_t i = 0; i < n->n_rules; i++) {
 		struct action *a;
@@ -37,16 +35,13 @@ static int revert_rules(const struct node *n, struct plan *p)
 		if (n->rules[i].protocol != OWN_PROTOCOL)
 			continue;
 		a = add(p, STEP_ROUTE, VERB_REMOVE_RULE, "", NULL, "");
-		if (!a)
-			return -ENOMEM;
 		a->subject = nic_netdev_format_rule(p, &n->rules[i]);
 		a->ifindex = nic_netdev_of_rule(&n->rules[i]);
 		a->rule = n->rules[i];
 	}
-	return 0;
 }
 
-static int revert_routes(const struct node *n, struct plan *p)
+static void revert_routes(const struct node *n, struct plan *p)
 {
 	for (size_t i = 0; i < n->n_routes; i++) {
 		struct action *a;
@@ -54,16 +49,13 @@ static int revert_routes(const struct node *n, struct plan *p)
 		if (n->routes[i].protocol != OWN_PROTOCOL)
 			continue;
 		a = add(p, STEP_ROUTE, VERB_REMOVE_ROUTE, "", NULL, "");
-		if (!a)
-			return -ENOMEM;
 		a->subject = nic_netdev_format_route(p, &n->routes[i]);
 		a->ifindex = n->routes[i].ifindex;
 		a->route.route = n->routes[i];
 	}
-	return 0;
 }
 
-static int revert_neighbours(const struct node *n, struct plan *p)
+static void revert_neighbours(const struct node *n, struct plan *p)
 {
 	for (size_t i = 0; i < n->n_neighbours; i++) {
 		struct action *a;
@@ -72,15 +64,12 @@ static int revert_neighbours(const struct node *n, struct plan *p)
 		if (n->neighbours[i].protocol != OWN_PROTOCOL)
 			continue;
 		a = add(p, STEP_ROUTE, VERB_REMOVE_NEIGHBOUR, "", NULL, "");
-		if (!a)
-			return -ENOMEM;
 		ip_format(n->neighbours[i].family, n->neighbours[i].address, UINT32_MAX, subject,
 			  sizeof(subject));
 		a->subject = action_text(&p->texts, subject);
 		a->ifindex = n->neighbours[i].ifindex;
 		a->neighbour = n->neighbours[i];
 	}
-	return 0;
 }
 
 /* The address that a line of the ledger names, where it is still there. */
@@ -99,47 +88,41 @@ static const struct address *address_of(const struct node *n, const struct ledge
 	return NULL;
 }
 
-static int revert_address(const struct node *n, const struct memory *memory _unused_,
-			  struct plan *p, const struct ledger_entry *e)
+static void revert_address(const struct node *n, const struct memory *memory _unused_,
+			   struct plan *p, const struct ledger_entry *e)
 {
 	const struct address *have = address_of(n, e);
 	struct action *a;
 
 	if (!have)
-		return 0;
+		return;
 	a = add(p, STEP_ROUTE, VERB_REMOVE_ADDRESS, e->target, e, e->subject);
-	if (!a)
-		return -ENOMEM;
 	a->address = *have;
-	return 0;
 }
 
-static int revert_metric(const struct node *n, const struct memory *memory, struct plan *p,
-			 const struct ledger_entry *e)
+static void revert_metric(const struct node *n, const struct memory *memory, struct plan *p,
+			  const struct ledger_entry *e)
 {
 	const struct address *have = address_of(n, e);
 	struct action *a;
 	char now[16];
 
 	if (!have || memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", e->ifindex, e->subject))
-		return 0; /* an address of ours is removed, with its metric */
+		return; /* an address of ours is removed, with its metric */
 	snprintf(now, sizeof(now), "%" PRIu32, have->metric);
 	if (!ledger_is_ours(e, now))
-		return 0;
+		return;
 
 	/* The kernel takes no 0 for IPv6, and means this by it: inet6_addr_modify(),
 	 * IP6_RT_PRIO_ADDRCONF. */
 	a = add(p, STEP_ROUTE, VERB_SET_METRIC, e->target, e,
 		have->family == AF_INET6 && streq(e->from, "0") ? "256" : e->from);
-	if (!a)
-		return -ENOMEM;
 	a->number.from = (struct number){ true, have->metric };
 	a->number.address = *have;
-	return 0;
 }
 
-static int revert_sysctl(const struct node *n, const struct memory *memory _unused_, struct plan *p,
-			 const struct ledger_entry *e)
+static void revert_sysctl(const struct node *n, const struct memory *memory _unused_,
+			  struct plan *p, const struct ledger_entry *e)
 {
 	const struct netdev *nd = node_netdev(n, e->ifindex);
 	struct action *a;
@@ -150,44 +133,37 @@ static int revert_sysctl(const struct node *n, const struct memory *memory _unus
 			continue;
 		snprintf(now, sizeof(now), "%" PRId32, nd->conf.values[key]);
 		if (!ledger_is_ours(e, now) || streq(now, e->from))
-			return 0;
+			return;
 		a = add(p, STEP_ROUTE, VERB_SET_SYSCTL, e->target, e, e->from);
-		if (!a)
-			return -ENOMEM;
 		a->number.from = (struct number){ true, nd->conf.values[key] };
 	}
-	return 0;
 }
 
-static int revert_dcb(const struct node *n, const struct memory *memory, struct plan *p,
-		      const struct ledger_entry *e)
+static void revert_dcb(const struct node *n, const struct memory *memory, struct plan *p,
+		       const struct ledger_entry *e)
 {
 	const struct netdev *nd = node_netdev_of(n, e->target);
 	const struct dcb *d = nd ? node_dcb(n, nd->ifindex) : NULL;
 	char now[QOS_ETS_LEN] = "", users[ACTION_TEXT_LEN];
 	struct action *a;
 
-	if (questions_add_function(&p->questions, e->target) < 0)
-		return -ENOMEM;
+	p->texts.is_short |= questions_add_function(&p->questions, e->target) < 0;
 	p->questions.set |= 1u << QUESTION_DCB;
 	if (d)
 		qos_value(d, e->subject, now);
 	if (!*now || !ledger_is_ours(e, now) || streq(now, e->from))
-		return 0;
+		return;
 	a = add(p, STEP_LINK, VERB_SET_DCB, e->target, e, e->from);
-	if (!a)
-		return -ENOMEM;
 	COPY(a->text.from, now);
 	if (in_use_of_port(&p->graph, memory, node_pci(n, nd->pci), users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_QOS_IN_USE;
 		a->detail = action_text(&p->texts, users);
 	}
-	return 0;
 }
 
-static int revert_roce(const struct node *n, const struct memory *memory _unused_, struct plan *p,
-		       const struct ledger_entry *e)
+static void revert_roce(const struct node *n, const struct memory *memory _unused_, struct plan *p,
+			const struct ledger_entry *e)
 {
 	const struct ibdev *ib = node_ibdev_of(n, e->target);
 	struct action *a;
@@ -201,15 +177,12 @@ static int revert_roce(const struct node *n, const struct memory *memory _unused
 		if (!after(e->subject, prefix) || (*now && !ledger_is_ours(e, now)))
 			continue;
 		a = add(p, STEP_LINK, VERB_SET_ROCE, e->target, e, e->from);
-		if (!a)
-			return -ENOMEM;
 		COPY(a->text.from, *now ? now : e->to); /* not shown after a rename */
 	}
-	return 0;
 }
 
-static int revert_vfs(const struct node *n, const struct memory *memory, struct plan *p,
-		      const struct ledger_entry *e)
+static void revert_vfs(const struct node *n, const struct memory *memory, struct plan *p,
+		       const struct ledger_entry *e)
 {
 	const struct pci *pf = node_pci(n, e->target);
 	char users[ACTION_TEXT_LEN], now[16];
@@ -217,11 +190,9 @@ static int revert_vfs(const struct node *n, const struct memory *memory, struct 
 
 	snprintf(now, sizeof(now), "%" PRIu32, pf ? pf->num_vfs : 0);
 	if (!pf || pf->num_vfs == 0 || !streq(now, e->to))
-		return 0;
+		return;
 
 	a = add(p, STEP_VF, VERB_SET_NUM_VFS, pf->address, e, "0");
-	if (!a)
-		return -ENOMEM;
 	a->number.from = (struct number){ true, pf->num_vfs };
 	if (memory->stuck[0]) { /* it would hang as well: guard/vf-precheck-rules.h */
 		a->class = CLASS_WAITING;
@@ -232,12 +203,11 @@ static int revert_vfs(const struct node *n, const struct memory *memory, struct 
 		a->reason = REASON_VF_IN_USE;
 		a->detail = action_text(&p->texts, users);
 	}
-	return 0;
 }
 
 /* Turns autoprobe on again where a pass ended before it did. This also works while a write hangs in
  * the card: sriov_drivers_autoprobe_store() in drivers/pci/iov.c takes no lock. */
-static int revert_autoprobe(const struct node *n, struct plan *p)
+static void revert_autoprobe(const struct node *n, struct plan *p)
 {
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pf = &n->pcis[i];
@@ -246,65 +216,50 @@ static int revert_autoprobe(const struct node *n, struct plan *p)
 		if (!pf->is_recorded || (!pf->autoprobe && !pf->is_switched))
 			continue;
 		a = add(p, STEP_VF, VERB_SET_AUTOPROBE, pf->address, NULL, "1");
-		if (!a)
-			return -ENOMEM;
 		a->number.from = (struct number){ true, pf->autoprobe };
 	}
-	return 0;
 }
 
 /* Removes the files of [Output]: they describe a node that no longer exists. */
-static int revert_outputs(const struct node *n, struct plan *p, bool with_vfs)
+static void revert_outputs(const struct node *n, struct plan *p, bool with_vfs)
 {
 	/* The pod first: no plugin is to start without its file. */
-	if (*n->old_manifest_path &&
-	    !add(p, STEP_PLUGIN, VERB_REMOVE_MANIFEST, n->old_manifest_path, NULL, ""))
-		return -ENOMEM;
-	if (*n->old_plugin_path &&
-	    !add(p, STEP_PLUGIN, VERB_REMOVE_PLUGIN, n->old_plugin_path, NULL, ""))
-		return -ENOMEM;
+	if (*n->old_manifest_path)
+		add(p, STEP_PLUGIN, VERB_REMOVE_MANIFEST, n->old_manifest_path, NULL, "");
+	if (*n->old_plugin_path)
+		add(p, STEP_PLUGIN, VERB_REMOVE_PLUGIN, n->old_plugin_path, NULL, "");
 	for (size_t i = 0; i < n->n_output_records; i++) {
 		const struct output_record *rec = &n->output_records[i];
 
-		if (!add(p, STEP_OUTPUT, VERB_REMOVE_OUTPUT, rec->path, NULL,
-			 output_name(rec->output)))
-			return -ENOMEM;
+		add(p, STEP_OUTPUT, VERB_REMOVE_OUTPUT, rec->path, NULL, output_name(rec->output));
 	}
-	if (with_vfs && n->rules_file &&
-	    !add(p, STEP_VF, VERB_WRITE_RULES, "/" RULES_PATH, NULL, ""))
-		return -ENOMEM;
-	return 0;
+	if (with_vfs && n->rules_file)
+		add(p, STEP_VF, VERB_WRITE_RULES, "/" RULES_PATH, NULL, "");
 }
 
-static int revert_ledger(const struct node *n, const struct memory *memory, struct plan *p,
-			 enum verb verb,
-			 int (*revert)(const struct node *n, const struct memory *memory,
-				       struct plan *p, const struct ledger_entry *e))
+static void revert_ledger(const struct node *n, const struct memory *memory, struct plan *p,
+			  enum verb verb,
+			  void (*revert)(const struct node *n, const struct memory *memory,
+					 struct plan *p, const struct ledger_entry *e))
 {
-	int r = 0;
-
-	for (size_t i = 0; i < memory->n_ledger && r >= 0; i++)
+	for (size_t i = 0; i < memory->n_ledger; i++)
 		if (streq(memory->ledger[i].verb, verb_name(verb)))
-			r = revert(n, memory, p, &memory->ledger[i]);
-	return r;
+			revert(n, memory, p, &memory->ledger[i]);
 }
 
-int plan_revert_netdev(const struct node *n, const struct memory *memory, struct plan *p,
-		       uint32_t ifindex)
+void plan_revert_netdev(const struct node *n, const struct memory *memory, struct plan *p,
+			uint32_t ifindex)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < memory->n_ledger && r >= 0; i++) {
+	for (size_t i = 0; i < memory->n_ledger; i++) {
 		const struct ledger_entry *e = &memory->ledger[i];
 
 		if (e->ifindex != ifindex)
 			continue;
 		if (streq(e->verb, verb_name(VERB_SET_METRIC)))
-			r = revert_metric(n, memory, p, e);
+			revert_metric(n, memory, p, e);
 		else if (streq(e->verb, verb_name(VERB_SET_SYSCTL)))
-			r = revert_sysctl(n, memory, p, e);
+			revert_sysctl(n, memory, p, e);
 	}
-	return r;
 }
 
 /* Is it the netdev of this RDMA device, or the bond above that? */
@@ -341,8 +296,8 @@ int plan_revert(const struct node *n, const struct memory *memory, const struct 
 {
 	static const struct {
 		enum verb verb;
-		int (*revert)(const struct node *n, const struct memory *memory, struct plan *p,
-			      const struct ledger_entry *e);
+		void (*revert)(const struct node *n, const struct memory *memory, struct plan *p,
+			       const struct ledger_entry *e);
 	} noted[] = {
 		/* in this order */
 		{ VERB_ADD_ADDRESS, revert_address }, { VERB_SET_METRIC, revert_metric },
@@ -352,25 +307,19 @@ int plan_revert(const struct node *n, const struct memory *memory, const struct 
 	_cleanup_(plan_done) struct plan p = { .tried = tried };
 	int r = graph_make(n, &p.graph);
 
-	if (r >= 0)
-		r = revert_outputs(n, &p, with_vfs);
-	if (r >= 0)
-		r = revert_rules(n, &p);
-	if (r >= 0)
-		r = revert_routes(n, &p);
-	if (r >= 0)
-		r = revert_neighbours(n, &p);
-	for (size_t i = 0; i < ELEMENTSOF(noted) && r >= 0; i++)
-		r = revert_ledger(n, memory, &p, noted[i].verb, noted[i].revert);
-	if (r >= 0)
-		r = revert_autoprobe(n, &p);
-	if (r >= 0 && with_vfs)
-		r = revert_ledger(n, memory, &p, VERB_SET_NUM_VFS, revert_vfs);
+	if (r < 0)
+		return r;
+	revert_outputs(n, &p, with_vfs);
+	revert_rules(n, &p);
+	revert_routes(n, &p);
+	revert_neighbours(n, &p);
+	for (size_t i = 0; i < ELEMENTSOF(noted); i++)
+		revert_ledger(n, memory, &p, noted[i].verb, noted[i].revert);
+	revert_autoprobe(n, &p);
+	if (with_vfs)
+		revert_ledger(n, memory, &p, VERB_SET_NUM_VFS, revert_vfs);
 	leave_used(n, &p);
 	plan_mark_tried(&p);
-	if (r >= 0)
-		r = plan_ask(n, &p);
-	if (r >= 0)
-		*ret = TAKE_STRUCT(p);
-	return r;
+	r = plan_ask(n, &p);
+	return GIVE(r, p, ret);
 }

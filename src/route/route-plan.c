@@ -94,22 +94,19 @@ uint32_t nic_netdev_metric(const struct config *c, const struct node *n, const s
 	return base + MIN(rank, UINT32_MAX - base);
 }
 
-static int want_metric(struct plan *p, const struct nic_netdev *k, const struct address *have,
-		       uint32_t want)
+static void want_metric(struct plan *p, const struct nic_netdev *k, const struct address *have,
+			uint32_t want)
 {
 	char subject[64];
 	struct action *a;
 
 	if (metric_of(have) == want)
-		return 0;
+		return;
 
 	ip_format(have->family, have->local, have->prefix_len, subject, sizeof(subject));
 	a = nic_netdev_add_action(p, k, VERB_SET_METRIC, have->ifindex, subject);
-	if (!a)
-		return -ENOMEM;
 	a->number.address = *have;
 	action_set_numbers(a, metric_of(have), want);
-	return 0;
 }
 
 /* To the prefix of this address, by its netdev, whatever metric it has. */
@@ -144,15 +141,15 @@ static bool is_ranked(const struct config *c, const struct node *n, const struct
 			   r->metric >= c->route.metric);
 }
 
-static int rank(const struct config *c, const struct node *n, struct plan *p,
-		const struct address *a)
+static void rank(const struct config *c, const struct node *n, struct plan *p,
+		 const struct address *a)
 {
 	const struct nic_netdev *k = nic_netdev_of(p, a->ifindex);
 
 	if (!k || nic_netdev_is_hands_off(k) || route_vrf_of(n, k->netdev) ||
 	    !has_prefix_route(a) || nic_netdev_is_leaving(p, a) || is_ranked(c, n, k, a))
-		return 0;
-	return want_metric(p, k, a, nic_netdev_metric(c, n, p, k, a));
+		return;
+	want_metric(p, k, a, nic_netdev_metric(c, n, p, k, a));
 }
 
 /*
@@ -160,8 +157,8 @@ static int rank(const struct config *c, const struct node *n, struct plan *p,
  * kernel would but with its own metric. It puts back what others change of them, so the metric is
  * told and not contested.
  */
-static int hint_route(const struct config *c, const struct node *n, struct plan *p,
-		      const struct address *a)
+static void hint_route(const struct config *c, const struct node *n, struct plan *p,
+		       const struct address *a)
 {
 	const struct nic_netdev *k = nic_netdev_of(p, a->ifindex);
 	const struct route *t;
@@ -170,15 +167,15 @@ static int hint_route(const struct config *c, const struct node *n, struct plan 
 
 	if (!k || nic_netdev_is_hands_off(k) || route_vrf_of(n, k->netdev) || !has_prefix(a) ||
 	    !(a->flags & IFA_F_NOPREFIXROUTE))
-		return 0;
+		return;
 	least = base_metric(c, n, p, a);
 	t = FIND(it, n->routes, n->n_routes, is_route_to(it, a) && it->metric < least);
 	if (!t)
-		return 0;
+		return;
 	ip_format(t->family, t->dst, t->prefix_len, name, sizeof(name));
-	return plan_add_hint(p, REASON_ROUTE_NOT_RANKED, k->device->pci->address,
-			     "%s dev %s has metric %" PRIu32 ", below %" PRIu32, name,
-			     k->netdev->name, t->metric, least);
+	plan_add_hint(p, REASON_ROUTE_NOT_RANKED, k->device->pci->address,
+		      "%s dev %s has metric %" PRIu32 ", below %" PRIu32, name, k->netdev->name,
+		      t->metric, least);
 }
 
 /*
@@ -187,22 +184,19 @@ static int hint_route(const struct config *c, const struct node *n, struct plan 
  * In the order of the table: a route that is moved stands behind others of the same metric, so that
  * what is moved back in this order stands as it did before.
  */
-int plan_route(const struct config *c, const struct node *n, const struct memory *memory _unused_,
-	       struct plan *p)
+void plan_route(const struct config *c, const struct node *n, const struct memory *memory _unused_,
+		struct plan *p)
 {
-	int r = 0;
-
 	if (!c->route.manage)
-		return 0;
+		return;
 
-	for (size_t i = 0; i < n->n_routes && r >= 0; i++)
-		for (size_t k = 0; k < n->n_addresses && r >= 0; k++)
+	for (size_t i = 0; i < n->n_routes; i++)
+		for (size_t k = 0; k < n->n_addresses; k++)
 			if (is_route_of(&n->routes[i], &n->addresses[k]))
-				r = rank(c, n, p, &n->addresses[k]);
-	for (size_t i = 0; i < n->n_addresses && r >= 0; i++)
+				rank(c, n, p, &n->addresses[k]);
+	for (size_t i = 0; i < n->n_addresses; i++)
 		if (!has_route(n, &n->addresses[i]))
-			r = rank(c, n, p, &n->addresses[i]);
-	for (size_t i = 0; i < n->n_addresses && r >= 0; i++)
-		r = hint_route(c, n, p, &n->addresses[i]);
-	return r;
+			rank(c, n, p, &n->addresses[i]);
+	for (size_t i = 0; i < n->n_addresses; i++)
+		hint_route(c, n, p, &n->addresses[i]);
 }

@@ -17,16 +17,13 @@ static bool is_known(const struct netconf *c, enum netconf_key key)
 	return c->known & 1u << key;
 }
 
-static int want_value(struct plan *p, const struct nic_netdev *k, enum netconf_key key,
-		      int32_t value)
+static void want_value(struct plan *p, const struct nic_netdev *k, enum netconf_key key,
+		       int32_t value)
 {
 	struct action *a;
 
 	a = nic_netdev_add_action(p, k, VERB_SET_SYSCTL, k->netdev->ifindex, netconf_name(key));
-	if (!a)
-		return -ENOMEM;
 	action_set_numbers(a, k->netdev->conf.values[key], value);
-	return 0;
 }
 
 /* --- IPv4 --- */
@@ -39,23 +36,20 @@ static bool has_ipv4(const struct node *n, const struct nic_netdev *k)
 	       k->address.family == AF_INET;
 }
 
-static int tell_strict(struct plan *p, const struct nic_netdev *k, enum netconf_key key,
-		       int32_t all)
+static void tell_strict(struct plan *p, const struct nic_netdev *k, enum netconf_key key,
+			int32_t all)
 {
 	struct action *a = plan_add_reason(p, STEP_ROUTE, VERB_SET_SYSCTL, CLASS_REFUSED,
 					   k->device->pci->address, REASON_SYSCTL_STRICT);
 	const char *name = netconf_name(key);
 
-	if (!a)
-		return -ENOMEM;
 	a->ifindex = k->netdev->ifindex;
 	a->subject = name;
 	a->detail = plan_text(p, "net/ipv4/conf/all/%s is %" PRId32 ", %s", name + 5, all,
 			      k->netdev->name);
-	return 0;
 }
 
-static int plan_ipv4(const struct node *n, struct plan *p, const struct nic_netdev *k)
+static void plan_ipv4(const struct node *n, struct plan *p, const struct nic_netdev *k)
 {
 	static const struct {
 		enum netconf_key key;
@@ -66,9 +60,8 @@ static int plan_ipv4(const struct node *n, struct plan *p, const struct nic_netd
 		{ NETCONF_ARP_ANNOUNCE, { 0, 1 }, 2, 2 },
 		{ NETCONF_RP_FILTER, { 1, 1 }, 2, 2 },
 	};
-	int r = 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(wants) && r >= 0; i++) {
+	for (size_t i = 0; i < ELEMENTSOF(wants); i++) {
 		const enum netconf_key key = wants[i].key;
 		const int32_t own = k->netdev->conf.values[key];
 		const int32_t all = is_known(&n->all, key) ? n->all.values[key] : 0;
@@ -77,12 +70,11 @@ static int plan_ipv4(const struct node *n, struct plan *p, const struct nic_netd
 		if (!is_known(&k->netdev->conf, key))
 			continue;
 		if (all > wants[i].most)
-			r = tell_strict(p, k, key, all);
+			tell_strict(p, k, key, all);
 		else if (effective > wants[i].most ||
 			 (effective >= wants[i].wrong[0] && effective <= wants[i].wrong[1]))
-			r = want_value(p, k, key, wants[i].value);
+			want_value(p, k, key, wants[i].value);
 	}
-	return r;
 }
 
 /* --- IPv6=ra --- */
@@ -110,7 +102,7 @@ static int32_t defrtr_metric(const struct node *n, const struct plan *p)
  * forwarding is left as it is. By EUI-64 and without temporary addresses the GID is the same at
  * every boot.
  */
-static int plan_ipv6(const struct node *n, struct plan *p, const struct nic_netdev *k)
+static void plan_ipv6(const struct node *n, struct plan *p, const struct nic_netdev *k)
 {
 	const struct {
 		enum netconf_key key;
@@ -121,48 +113,42 @@ static int plan_ipv6(const struct node *n, struct plan *p, const struct nic_netd
 		{ NETCONF_ACCEPT_RA_DEFRTR, 1 }, { NETCONF_RA_DEFRTR_METRIC, defrtr_metric(n, p) },
 		{ NETCONF_ACCEPT_RA, 2 },
 	};
-	int r = 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(wants) && r >= 0; i++) {
+	for (size_t i = 0; i < ELEMENTSOF(wants); i++) {
 		const struct netconf *have = &k->netdev->conf;
 		const enum netconf_key key = wants[i].key;
 
 		if (!is_known(have, key) || have->values[key] == wants[i].value ||
 		    (key == NETCONF_USE_TEMPADDR && have->values[key] < 0)) /* -1: never */
 			continue;
-		r = want_value(p, k, key, wants[i].value);
+		want_value(p, k, key, wants[i].value);
 	}
-	return r;
 }
 
 /* The network of eRDMA has no IPv6. "check" sees it where Match= says so; here it is known. */
-static int refuse_erdma(const struct config *c, struct plan *p)
+static void refuse_erdma(const struct config *c, struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices && c->route.ipv6 == IPV6_RA; i++)
-		if (pci_is_erdma(p->devices[i].pci) &&
-		    !plan_add_reason(p, STEP_ROUTE, VERB_WAIT, CLASS_REFUSED,
-				     p->devices[i].pci->address, REASON_IPV6_ERDMA))
-			return -ENOMEM;
-	return 0;
+		if (pci_is_erdma(p->devices[i].pci))
+			plan_add_reason(p, STEP_ROUTE, VERB_WAIT, CLASS_REFUSED,
+					p->devices[i].pci->address, REASON_IPV6_ERDMA);
 }
 
-int plan_sysctl(const struct config *c, const struct node *n, const struct memory *memory _unused_,
-		struct plan *p)
+void plan_sysctl(const struct config *c, const struct node *n, const struct memory *memory _unused_,
+		 struct plan *p)
 {
-	int r = 0;
-
 	if (!c->route.manage)
-		return 0;
+		return;
 
-	for (size_t i = 0; i < p->n_nic_netdevs && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_nic_netdevs; i++) {
 		const struct nic_netdev *k = &p->nic_netdevs[i];
 
 		if (nic_netdev_is_hands_off(k))
 			continue;
 		if (has_ipv4(n, k))
-			r = plan_ipv4(n, p, k);
-		if (r >= 0 && k->is_ra)
-			r = plan_ipv6(n, p, k);
+			plan_ipv4(n, p, k);
+		if (k->is_ra)
+			plan_ipv6(n, p, k);
 	}
-	return r < 0 ? r : refuse_erdma(c, p);
+	refuse_erdma(c, p);
 }

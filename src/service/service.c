@@ -343,11 +343,10 @@ static int make_degraded(const struct config *c, const char *boot_id, enum reaso
 	_cleanup_(plan_done) struct plan p = { .state = NODE_DEGRADED };
 	const struct memory memory = {};
 	struct node n = {};
-	int r;
 
 	COPY(n.boot_id, boot_id);
-	r = plan_add_hint(&p, reason, "", "%s", detail);
-	return r < 0 ? r : output_state(c, &n, &memory, &p, ret);
+	plan_add_hint(&p, reason, "", "%s", detail);
+	return plan_result(&p) ?: output_state(c, &n, &memory, &p, ret);
 }
 
 /* While the node was starting, nobody was told what it lacked. */

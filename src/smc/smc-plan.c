@@ -25,10 +25,9 @@ static enum driver_mode mode_in_force(const struct config *c, const struct node 
 							   : DRIVER_MODE_DEFAULT;
 }
 
-static int refuse(struct plan *p, enum reason reason)
+static void refuse(struct plan *p, enum reason reason)
 {
-	return plan_add_item(p, STEP_SMC, VERB_LOAD_MODULE, CLASS_REFUSED, SMC_MODULE, reason,
-			     NULL);
+	plan_add_item(p, STEP_SMC, VERB_LOAD_MODULE, CLASS_REFUSED, SMC_MODULE, reason, NULL);
 }
 
 /* Words for people: what it is about, and what is replaced. */
@@ -47,8 +46,8 @@ static void describe(const struct pnet_wish *w, const struct pnet *replaced, str
 			      name);
 }
 
-static int want_entries(const struct node *n, const struct memory *memory, struct plan *p,
-			const struct device *d)
+static void want_entries(const struct node *n, const struct memory *memory, struct plan *p,
+			 const struct device *d)
 {
 	const struct pnet *wrong;
 	struct pnet_wish w;
@@ -56,18 +55,15 @@ static int want_entries(const struct node *n, const struct memory *memory, struc
 
 	/* A netdev that comes back from a pod gets its MAC first, which the PNETID is made of. */
 	if (d->is_changed || !pnet_wish(memory, d->pci->address, d->netdev, d->ibdev, &w))
-		return 0;
+		return;
 	wrong = FIND(e, n->pnets, n->n_pnets, pnet_judge(n, &w, e) == PNET_WRONG);
 	if (!wrong && pnet_is_there(n, &w, n->pnets, n->n_pnets, false) &&
 	    pnet_is_there(n, &w, n->pnets, n->n_pnets, true))
-		return 0;
+		return;
 
 	a = plan_add(p, STEP_SMC, VERB_SET_PNETID, CLASS_CHANGE, d->pci->address);
-	if (!a)
-		return -ENOMEM;
 	COPY(a->text.to, w.id);
 	describe(&w, wrong, p, a);
-	return 0;
 }
 
 /* Numbers of a release, "5.10.134-17.3.al8.x86_64", compared one by one with these. */
@@ -103,57 +99,54 @@ static bool is_refused_by_smc(const struct node *n, const struct device *d)
 }
 
 /* yes is impossible; auto does without SMC, and hints at it. */
-static int tell_iwarp(const struct config *c, const struct node *n, struct plan *p,
-		      const struct device *d)
+static void tell_iwarp(const struct config *c, const struct node *n, struct plan *p,
+		       const struct device *d)
 {
 	if (c->smc.enable != SMC_YES)
 		return plan_add_hint(p, REASON_SMC_IWARP, d->pci->address, "%s", n->kernel);
-	return plan_add_item(p, STEP_SMC, VERB_SET_PNETID, CLASS_IMPOSSIBLE, d->pci->address,
-			     REASON_SMC_IWARP, "%s", n->kernel);
+	plan_add_item(p, STEP_SMC, VERB_SET_PNETID, CLASS_IMPOSSIBLE, d->pci->address,
+		      REASON_SMC_IWARP, "%s", n->kernel);
 }
 
-static int want_table(const struct config *c, const struct node *n, const struct memory *memory,
-		      struct plan *p)
+static void want_table(const struct config *c, const struct node *n, const struct memory *memory,
+		       struct plan *p)
 {
 	const struct module *m = node_module(n, SMC_MODULE);
-	int r = 0;
 
 	if (!module_is_in_kernel(m)) {
 		/* With auto, a node without the module is ready all the same. */
-		return c->smc.enable == SMC_YES || (m && m->state == MODULE_AVAILABLE)
-			       ? plan_want_module(n, p, SMC_MODULE, STEP_SMC)
-			       : plan_add_hint(p, REASON_SMC_ABSENT, SMC_MODULE, "%s",
-					       module_state_name(m ? m->state : MODULE_MISSING));
+		if (c->smc.enable == SMC_YES || (m && m->state == MODULE_AVAILABLE))
+			return plan_want_module(n, p, SMC_MODULE, STEP_SMC);
+		return plan_add_hint(p, REASON_SMC_ABSENT, SMC_MODULE, "%s",
+				     module_state_name(m ? m->state : MODULE_MISSING));
 	}
 	if (!n->has_pnets) {
-		if (c->smc.enable == SMC_YES &&
-		    !plan_add_reason(p, STEP_SMC, VERB_LOAD_MODULE, CLASS_IMPOSSIBLE, SMC_MODULE,
-				     REASON_SMC_NO_TABLE))
-			return -ENOMEM;
-		return 0;
+		if (c->smc.enable == SMC_YES)
+			plan_add_reason(p, STEP_SMC, VERB_LOAD_MODULE, CLASS_IMPOSSIBLE, SMC_MODULE,
+					REASON_SMC_NO_TABLE);
+		return;
 	}
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+	for (size_t i = 0; i < p->n_devices; i++)
 		if (p->devices[i].is_handed_out && is_refused_by_smc(n, &p->devices[i]))
-			r = tell_iwarp(c, n, p, &p->devices[i]);
+			tell_iwarp(c, n, p, &p->devices[i]);
 		else if (p->devices[i].is_handed_out)
-			r = want_entries(n, memory, p, &p->devices[i]);
-	return r;
+			want_entries(n, memory, p, &p->devices[i]);
 }
 
-int plan_smc(const struct config *c, const struct node *n, const struct memory *memory,
-	     struct plan *p)
+void plan_smc(const struct config *c, const struct node *n, const struct memory *memory,
+	      struct plan *p)
 {
 	const enum driver_mode mode = mode_in_force(c, n, p);
 
 	if (c->smc.enable == SMC_NO || p->n_devices == 0 ||
 	    (c->smc.enable == SMC_AUTO && mode != DRIVER_MODE_DEFAULT))
-		return 0;
+		return;
 	if (mode == DRIVER_MODE_OFED)
 		return refuse(p, REASON_SMC_WITH_OFED);
 	if (has_erdma(p) && mode == DRIVER_MODE_COMPAT)
 		return refuse(p, REASON_SMC_WITH_COMPAT);
 	/* The driver is to be reloaded in another mode: the next look finds its devices. */
 	if (has_erdma(p) && module_options_is_compat(n))
-		return 0;
-	return want_table(c, n, memory, p);
+		return;
+	want_table(c, n, memory, p);
 }

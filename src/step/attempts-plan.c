@@ -494,14 +494,14 @@ static void refuse_loop(const struct node *n, const struct memory *memory,
 			  result < 0 ? strerror(-result) : "");
 }
 
-int plan_boots(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p)
+void plan_boots(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p)
 {
 	struct boot_step s;
 
 	/* A person who runs a pass by hand wants the step now, and stands beside the machine. */
 	if (n->is_by_hand)
-		return 0;
+		return;
 	for (size_t i = 0; i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
 
@@ -515,5 +515,4 @@ int plan_boots(const struct config *c, const struct node *n, const struct memory
 			i = 0; /* places have changed, and the first one was met */
 		}
 	}
-	return 0;
 }

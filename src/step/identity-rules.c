@@ -78,17 +78,17 @@ static bool is_taken(const struct node *n, const struct plan *p, const struct pc
 	return is_given(p, vf, text);
 }
 
-int identity_give(struct plan *p, const struct pci *vf, const char *text)
+void identity_give(struct plan *p, const struct pci *vf, const char *text)
 {
 	struct given_identity *slot = APPEND(p->identities, p->n_identities);
 
+	p->texts.is_short |= !slot;
 	if (!slot)
-		return -ENOMEM;
+		return;
 	COPY(slot->pci, vf->address);
 	COPY(slot->text, text);
 	/* Without memory for the index a search compares each identity. */
 	text_index_add(&p->by_identity, slot->text);
-	return 0;
 }
 
 void identity_mac(const struct node *n, const struct plan *p, const char *seed,

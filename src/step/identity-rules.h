@@ -29,9 +29,8 @@ void identity_guids(const struct node *n, const struct plan *p, const char *seed
 		    const struct pci *vf, const struct vf_info *v, char ret_node[static GUID_LEN],
 		    char ret_port[static GUID_LEN]);
 
-/* Notes that @p gives this MAC or GUID to a VF, so that no other one gets it. Return: 0 or -ENOMEM.
- */
-int identity_give(struct plan *p, const struct pci *vf, const char *text);
+/* Notes that @p gives this MAC or GUID to a VF, so that no other one gets it. */
+void identity_give(struct plan *p, const struct pci *vf, const char *text);
 
 /*
  * Is the MAC of a VF unset? That is an admin MAC of all zero, or one that the driver of the VF made

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Steps: the pure functions by which a pass calls each room of the mission: plan-make.c those that
- * append actions, loop.c and commands the others.
- *
- * Return: 0 or -ENOMEM, where nothing else is said.
+ * append actions, loop.c and commands the others. Whether there was memory for all that they added
+ * is plan_result().
  */
 #pragma once
 
@@ -12,15 +11,15 @@
 struct module_options;
 
 /* First of all: the static pod of the boot before goes. */
-int plan_old_pod(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p);
+void plan_old_pod(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p);
 
 #define QUIET_USEC (15 * USEC_PER_SEC)
 #define YOUNG_USEC (10 * USEC_PER_SEC)
 
-/* Sets p->graph, p->needs and what belongs to them, and p->again_usec. Return: 0 or -ENOMEM. */
-int plan_needs(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p);
+/* Sets p->graph, p->needs and what belongs to them, and p->again_usec. */
+void plan_needs(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p);
 
 #define NODE_NIC_AUTO "auto"
 #define NODE_NIC_NONE "none"
@@ -33,8 +32,8 @@ int plan_needs(const struct config *c, const struct node *n, const struct memory
  * With Type=sriov, which moves netdevs into pods, nothing that carries the node or that the host
  * uses. The first [Device NAME] section that matches a PF owns it.
  */
-int plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p);
+void plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p);
 const struct device_config *
 plan_section_of(const struct config *c, const struct node *n, const struct memory *memory,
 		const struct pci *pci); /* NULL: none, or it is no NIC */
@@ -48,8 +47,8 @@ bool plan_is_match(const char *match, const struct node *n, const struct memory 
  * service does to its function, up to 2 s later. p->again_usec is when one ends to flap, or is down
  * for Drop=.
  */
-int plan_flaps(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p);
+void plan_flaps(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p);
 
 /* Does the function itself carry the node, so that its netdev is left alone? */
 bool plan_carries_node(const struct device *d);
@@ -59,29 +58,28 @@ bool plan_carries_node(const struct device *d);
  * changes, and for a CNI plugin that is at work on it: p->again_usec. Before all that looks at
  * netdevs: sets is_changed and is_restore_due of devices.
  */
-int plan_given_back(const struct config *c, const struct node *n, const struct memory *memory,
-		    struct plan *p);
+void plan_given_back(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p);
 
 /* After the links: a route needs one that is up. */
-int plan_lost(const struct config *c, const struct node *n, const struct memory *memory,
-	      struct plan *p);
-
-int plan_driver(const struct config *c, const struct node *n, const struct memory *memory,
-		struct plan *p);
-/* Loads a module that is not in the kernel, or says what stands against it. */
-int plan_want_module(const struct node *n, struct plan *p, const char *name, enum step step);
-int plan_netns(const struct config *c, const struct node *n, const struct memory *memory,
+void plan_lost(const struct config *c, const struct node *n, const struct memory *memory,
 	       struct plan *p);
+
+void plan_driver(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p);
+/* Loads a module that is not in the kernel, or says what stands against it. */
+void plan_want_module(const struct node *n, struct plan *p, const char *name, enum step step);
+void plan_netns(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p);
 
 /*
  * Adds a refused VERB_SET_OPTION for each line with another value than the wanted one, with file
  * and line in the advice, also where a file of ours comes later and wins. An option in a file of
  * ours that is not wanted any more is a hint.
  * @refuses_smc: a line that loads smc is one of them.
- * Return: 0 or -ENOMEM.
  */
-int plan_options(const struct node *n, struct plan *p, const struct module_options *w,
-		 bool refuses_smc);
+void plan_options(const struct node *n, struct plan *p, const struct module_options *w,
+		  bool refuses_smc);
 
 /* A file of ours in modprobe.d. */
 struct option_file {
@@ -90,20 +88,20 @@ struct option_file {
 	char *have;       /* NULL: there is none */
 };
 
-int plan_option_file(const struct option_file *f, struct plan *p);
+void plan_option_file(const struct option_file *f, struct plan *p);
 
 /* Leaves out what three boots failed at; after each of those that may crash the machine. */
-int plan_boots(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p);
+void plan_boots(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p);
 
 /* Before plan_vf(): the rules have to be there when VFs appear. Sets p->rules. */
-int plan_udev_rules(const struct config *c, const struct node *n, const struct memory *memory,
-		    struct plan *p);
+void plan_udev_rules(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p);
 
 /* A VF count changes only through zero, so 4 to 8 takes two steps: sriov_numvfs_store() in
  * drivers/pci/iov.c. Nothing that is in use is ever destroyed. */
-int plan_vf(const struct config *c, const struct node *n, const struct memory *memory,
-	    struct plan *p);
+void plan_vf(const struct config *c, const struct node *n, const struct memory *memory,
+	     struct plan *p);
 
 /*
  * Sets up VFs that exist, in rounds: each look finds how far they are.
@@ -113,8 +111,8 @@ int plan_vf(const struct config *c, const struct node *n, const struct memory *m
  * switched on again and they are bound. Autoprobe that this service switched off is also switched
  * on here after a crash, for any PF, whatever the configuration says by then.
  */
-int plan_vf_setup(const struct config *c, const struct node *n, const struct memory *memory,
-		  struct plan *p);
+void plan_vf_setup(const struct config *c, const struct node *n, const struct memory *memory,
+		   struct plan *p);
 /* Does its card, or that of its PF, let the host set nothing of VFs? */
 bool plan_refuses_settings(const struct node *n, const struct device *d);
 uint32_t plan_wanted_vfs(const struct device_config *dc,
@@ -131,35 +129,35 @@ void plan_put_off(const struct node *n, const struct memory *memory, struct plan
 const struct need *plan_vf_of_node(const struct node *n, const struct plan *p,
 				   const struct device *d);
 
-int plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p);
+void plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p);
 /* After plan_vf(): those of QUIRK_UP_AFTER_VFS whose VFs cannot be made. */
-int plan_link_late_pf(const struct config *c, const struct node *n, const struct memory *memory,
-		      struct plan *p);
-int plan_link_vf(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p);
+void plan_link_late_pf(const struct config *c, const struct node *n, const struct memory *memory,
+		       struct plan *p);
+void plan_link_vf(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p);
 
 /*
  * [QoS]: priorities of the ports of PFs, by DCB, and rdma_cm's defaults of all devices; nothing of
  * what carries the node, what is in a pod or in use, and what firmware sets. Asks for node.dcbs.
  */
-int plan_qos(const struct config *c, const struct node *n, const struct memory *memory,
-	     struct plan *p);
+void plan_qos(const struct config *c, const struct node *n, const struct memory *memory,
+	      struct plan *p);
 
 /* Sets p->nic_netdevs, with what they are to have: nic-netdev-rules.h. */
-int plan_nic_netdevs(const struct config *c, const struct node *n, const struct memory *memory,
-		     struct plan *p);
+void plan_nic_netdevs(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p);
 
 /*
  * Settings of NIC netdevs in /proc/sys/net, never a global one. Before links go up: the kernel asks
  * for routers when one does, if it is to listen to them.
  */
-int plan_sysctl(const struct config *c, const struct node *n, const struct memory *memory,
-		struct plan *p);
+void plan_sysctl(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p);
 
 /* Addresses of Address=static and metadata, and away with those of before. */
-int plan_addresses(const struct config *c, const struct node *n, const struct memory *memory,
-		   struct plan *p);
+void plan_addresses(const struct config *c, const struct node *n, const struct memory *memory,
+		    struct plan *p);
 
 /*
  * The metric of the prefix routes of managed netdevs: the larger of Metric= and one more than the
@@ -167,60 +165,60 @@ int plan_addresses(const struct config *c, const struct node *n, const struct me
  * successive ones in the order of their PCI addresses. The same on every run, since ours do not
  * count.
  */
-int plan_route(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p);
+void plan_route(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p);
 
 /* A table and rules for each NIC, PolicyRules=; and the questions to the kernel whether they hold.
  */
-int plan_policy_routing(const struct config *c, const struct node *n, const struct memory *memory,
-			struct plan *p);
+void plan_policy_routing(const struct config *c, const struct node *n, const struct memory *memory,
+			 struct plan *p);
 
 /* IPv6=ra: the neighbour entry of each gateway is kept resolved. */
-int plan_neigh(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p);
+void plan_neigh(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p);
 
 /* Hints about other programs that change managed NICs. */
-int plan_coexistence(const struct config *c, const struct node *n, const struct memory *memory,
-		     struct plan *p);
+void plan_coexistence(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p);
 
 /* Waits for the GID of each IPv4 address, for which the kernel has no event. */
-int plan_gids(const struct config *c, const struct node *n, const struct memory *memory,
-	      struct plan *p);
+void plan_gids(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p);
 /*
  * With Address=metadata: whom the metadata service is asked about, once in a boot, for its address
  * and its gateway. Not of what carries the node, such as the primary ENI; while there is no default
  * route, nothing can tell which that is. To be called before what uses the answers.
  */
-int plan_metadata(const struct config *c, const struct node *n, const struct memory *memory,
-		  struct plan *p);
+void plan_metadata(const struct config *c, const struct node *n, const struct memory *memory,
+		   struct plan *p);
 
 /*
  * SMC-R: the module, and for each device that is handed out an entry of its netdev and one of its
  * RDMA device in SMC's table, both with the MAC as PNETID. Only in driver mode default; compat is
  * warned of, ofed refused.
  */
-int plan_smc(const struct config *c, const struct node *n, const struct memory *memory,
-	     struct plan *p);
+void plan_smc(const struct config *c, const struct node *n, const struct memory *memory,
+	      struct plan *p);
 
 /*
  * Probes a PF once more that was never bound in this boot, at most once a minute: p->again_usec.
  * When nothing else is left to be done.
  */
-int plan_late(const struct config *c, const struct node *n, const struct memory *memory,
-	      struct plan *p);
+void plan_late(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p);
 
-int plan_kubelet(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p);
+void plan_kubelet(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p);
 
 /*
  * Sets p->questions: what the plan depends on, the node does not have, and no plan of this look
- * asked for. The last step of each plan.
+ * asked for. The last step of each plan. Return: plan_result().
  */
 int plan_ask(const struct node *n, struct plan *p);
 
 /* The items that say what the devices wait for, and the state of the node that follows. */
-int plan_state(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p);
+void plan_state(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p);
 
 /**
  * plan_remember() - what pass_memory_fields of model/memory.h has for the next pass of this boot
@@ -237,8 +235,8 @@ int plan_remember(const struct config *c, const struct node *n, const struct mem
 		  const struct plan *p, struct memory *ret);
 
 /* Last: p->plugin, p->manifest and p->lint are those of plugin-output.h, and p->state is known. */
-int plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
-		struct plan *p);
+void plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p);
 
 /*
  * A NIC keeps the name that netdev: of its section matched it by. Drops the names of NICs whose
@@ -252,9 +250,9 @@ void plan_forget_names(const struct config *c, const struct node *n, struct memo
  * link below the lower of what both of its ends can; a slot that is slower than the card is no
  * hint. Its errors count since "clear". Rate: a port that is up, below the same cards of its
  * section. IOMMU: the PF's group translates. Memory: a runtime of containers whose limit is no
- * infinity. Return: 0 or -ENOMEM.
+ * infinity.
  */
-int plan_health(const struct node *n, const struct memory *memory, struct plan *p);
+void plan_health(const struct node *n, const struct memory *memory, struct plan *p);
 
 #define EXPLAIN_VFS_LEN 768
 
@@ -278,11 +276,9 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
  * another program wrote is refused. One that was written by us and is not asked for any more is
  * removed, and so are the NCCL and the CDI file when there is nothing to write: old text would be
  * wrong.
- *
- * Return: 0 or -ENOMEM.
  */
-int plan_outputs(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p);
+void plan_outputs(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p);
 
 /**
  * plan_revert() - list the steps back
@@ -296,6 +292,6 @@ int plan_outputs(const struct config *c, const struct node *n, const struct memo
 int plan_revert(const struct node *n, const struct memory *memory, const struct attempts *tried,
 		bool with_vfs, struct plan *ret);
 
-/* Adds the steps back of metrics and sysctls of one netdev. Return: 0 or -ENOMEM. */
-int plan_revert_netdev(const struct node *n, const struct memory *memory, struct plan *p,
-		       uint32_t ifindex);
+/* Adds the steps back of metrics and sysctls of one netdev. */
+void plan_revert_netdev(const struct node *n, const struct memory *memory, struct plan *p,
+			uint32_t ifindex);

@@ -34,8 +34,6 @@ static struct action *add_change(struct plan *p, enum class class, enum reason r
 	struct action *a;
 
 	a = plan_add_reason(p, STEP_VF, VERB_SET_NUM_VFS, class, pf->address, reason);
-	if (!a)
-		return NULL;
 	action_set_numbers(a, from, to == COUNT_MAX ? VALUE_MAX : to);
 	return a;
 }
@@ -74,7 +72,7 @@ bool plan_makes_unbound_vfs(const struct node *n, const struct device *pf)
 	return has_wish && (is_staged(n, pf) || (pf->pci->has_autoprobe && !pf->pci->autoprobe));
 }
 
-static int add_changes(const struct node *n, struct plan *p, const struct device *d, uint32_t want)
+static void add_changes(const struct node *n, struct plan *p, const struct device *d, uint32_t want)
 {
 	const struct rdma_part *part = rdma_part_of(d->pci->driver);
 	const struct pci *pf = d->pci;
@@ -82,26 +80,25 @@ static int add_changes(const struct node *n, struct plan *p, const struct device
 
 	/* A number that was tried and is not there has failed. Fewer VFs than asked for are better
 	 * than none: they are not removed for another try. */
-	if (attempts_find_ended(p->tried, VERB_SET_NUM_VFS, pf->address, want))
-		return add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, want) ? 0
-										       : -ENOMEM;
+	if (attempts_find_ended(p->tried, VERB_SET_NUM_VFS, pf->address, want)) {
+		add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, want);
+		return;
+	}
 
 	if (pf->num_vfs > 0) {
-		if (!add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, 0))
-			return -ENOMEM;
+		add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, 0);
 		if (attempts_find_ended(p->tried, VERB_SET_NUM_VFS, pf->address, 0))
-			return 0;
+			return;
 	}
 	if (want > 0 && is_staged(n, d)) {
 		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
-		if (!a)
-			return -ENOMEM;
 		action_set_numbers(a, 1, 0);
 	}
-	a = want > 0 ? add_change(p, CLASS_CHANGE, REASON_NONE, pf, 0, want) : NULL;
-	if (a && part && !part->has_vfs && !part->lacks_vfs)
+	if (want == 0)
+		return;
+	a = add_change(p, CLASS_CHANGE, REASON_NONE, pf, 0, want);
+	if (part && !part->has_vfs && !part->lacks_vfs)
 		a->detail = "whether these have RDMA is not known";
-	return want > 0 && !a ? -ENOMEM : 0;
 }
 
 static uint32_t wish_of(const struct device *d)
@@ -213,8 +210,8 @@ void plan_put_off(const struct node *n, const struct memory *memory, struct plan
 	}
 }
 
-static int plan_pf(const struct node *n, const struct memory *memory, struct plan *p,
-		   const struct device *d)
+static void plan_pf(const struct node *n, const struct memory *memory, struct plan *p,
+		    const struct device *d)
 {
 	const uint32_t want = wish_of(d);
 	char detail[ACTION_TEXT_LEN];
@@ -227,12 +224,11 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 	running = attempts_changing_vfs(p->tried, d->pci->address);
 	if (running) { /* its end tells how many VFs there are */
 		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, d->pci->address);
-		if (a)
-			*a = *running;
-		return a ? 0 : -ENOMEM;
+		*a = *running;
+		return;
 	}
 	if (want == UINT32_MAX || want == d->pci->num_vfs)
-		return 0;
+		return;
 	reason = judge(n, memory, p, d, &class, detail, sizeof(detail));
 	if (reason == REASON_NONE && d->put_off_by)
 		reason = judge(n, memory, p, d->put_off_by, &class, detail, sizeof(detail));
@@ -242,15 +238,12 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 	if (reason == REASON_NOT_RECORDED)
 		class = CLASS_WAITING;
 	a = add_change(p, class, reason, d->pci, d->pci->num_vfs, want);
-	if (!a)
-		return -ENOMEM;
 	a->detail = action_text(&p->texts, detail);
 	a->advice = advice;
-	return 0;
 }
 
 /* VKE advises against it: GPU jobs want all of a port. */
-static int hint_gpus(const struct node *n, struct plan *p)
+static void hint_gpus(const struct node *n, struct plan *p)
 {
 	const char *gpu = "", *section = NULL;
 
@@ -261,20 +254,18 @@ static int hint_gpus(const struct node *n, struct plan *p)
 		if (p->devices[i - 1].config->mode == VF_MODE_SHARED_MULTI)
 			section = p->devices[i - 1].config->name;
 	if (!gpu[0] || !section)
-		return 0;
+		return;
 
-	return plan_add_hint(p, REASON_GPU_SHARED_MULTI, "", "[Device %s], GPU %s", section, gpu);
+	plan_add_hint(p, REASON_GPU_SHARED_MULTI, "", "[Device %s], GPU %s", section, gpu);
 }
 
-int plan_vf(const struct config *c _unused_, const struct node *n, const struct memory *memory,
-	    struct plan *p)
+void plan_vf(const struct config *c _unused_, const struct node *n, const struct memory *memory,
+	     struct plan *p)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+	for (size_t i = 0; i < p->n_devices; i++)
 		if (!p->devices[i].is_vf)
-			r = plan_pf(n, memory, p, &p->devices[i]);
-	return r < 0 ? r : hint_gpus(n, p);
+			plan_pf(n, memory, p, &p->devices[i]);
+	hint_gpus(n, p);
 }
 
 /* ", before [Device a], [Device b] and 3 more, which match too" */
@@ -387,29 +378,22 @@ static int make_rules(const struct node *node, const struct plan *p, char **ret,
 	return stream_close(&out) < 0 ? -ENOMEM : udev_rules_make(out.text, ret);
 }
 
-int plan_udev_rules(const struct config *c, const struct node *n,
-		    const struct memory *memory _unused_, struct plan *p)
+void plan_udev_rules(const struct config *c, const struct node *n,
+		     const struct memory *memory _unused_, struct plan *p)
 {
 	struct action *a;
 	size_t n_pfs = 0;
-	int r;
 
-	r = make_rules(n, p, &p->rules, &n_pfs);
-	if (r < 0)
-		return r;
-
+	p->texts.is_short |= make_rules(n, p, &p->rules, &n_pfs) < 0;
 	if (!p->rules && (!n->rules_file || c->is_invalid))
-		return 0;
+		return;
 	if (p->rules && n->rules_file && streq(p->rules, n->rules_file))
-		return 0;
+		return;
 
 	a = plan_add(p, STEP_VF, VERB_WRITE_RULES, CLASS_CHANGE, "/" RULES_PATH);
-	if (!a)
-		return -ENOMEM;
 	if (p->rules)
 		a->detail = plan_text(p, "keep networkd and NetworkManager off the VFs of %zu PFs",
 				      n_pfs);
 	else
 		COPY(a->text.to, "none"); /* told apart from the other way by what was tried */
-	return 0;
 }

@@ -34,8 +34,7 @@ static struct action *add_setting(struct plan *p, const struct vf *v, enum verb 
 	struct action *a;
 
 	a = plan_add(p, STEP_VF, verb, CLASS_CHANGE, v->device->pci->address);
-	if (a)
-		a->detail = plan_text(p, "VF %" PRIu32 " of %s", v->info->index, v->info->pf);
+	a->detail = plan_text(p, "VF %" PRIu32 " of %s", v->info->index, v->info->pf);
 	return a;
 }
 
@@ -74,8 +73,8 @@ static bool was_brought_up(const struct plan *p, const struct device *d)
 	return attempts_find_begun(p->tried, VERB_SET_LINK_UP, d->pci->address, "");
 }
 
-static int want_mac(const struct node *n, const struct memory *memory, struct plan *p,
-		    const struct vf *v)
+static void want_mac(const struct node *n, const struct memory *memory, struct plan *p,
+		     const struct vf *v)
 {
 	struct action *a;
 	char mac[24];
@@ -83,43 +82,38 @@ static int want_mac(const struct node *n, const struct memory *memory, struct pl
 	if (node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_MAC ||
 	    !identity_is_unset_mac(n, v->device->pci, v->info) || was_brought_up(p, v->device) ||
 	    !can_get_identity(memory, v))
-		return 0;
+		return;
 
 	identity_mac(n, p, v->seed, v->device->pci, mac, sizeof(mac));
 	if (streq(mac, v->info->mac))
-		return 0;
+		return;
 	a = add_setting(p, v, VERB_SET_VF_MAC);
-	if (!a)
-		return -ENOMEM;
 	COPY(a->text.from, v->info->mac);
 	COPY(a->text.to, mac);
-	return identity_give(p, v->device->pci, mac);
+	identity_give(p, v->device->pci, mac);
 }
 
-static int want_guids(const struct node *n, const struct memory *memory, struct plan *p,
-		      const struct vf *v)
+static void want_guids(const struct node *n, const struct memory *memory, struct plan *p,
+		       const struct vf *v)
 {
 	char node[GUID_LEN], port[GUID_LEN];
 	struct action *a;
-	int r;
 
 	if (!node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_GUID ||
 	    !identity_is_unset_guid(n, v->device->pci, v->info) || !can_get_identity(memory, v))
-		return 0;
+		return;
 
 	identity_guids(n, p, v->seed, v->device->pci, v->info, node, port);
 	a = add_setting(p, v, VERB_SET_VF_GUID);
-	if (!a)
-		return -ENOMEM;
 	COPY(a->guid.node, node);
 	COPY(a->guid.port, port);
-	r = identity_give(p, v->device->pci, node);
-	return r < 0 ? r : identity_give(p, v->device->pci, port);
+	identity_give(p, v->device->pci, node);
+	identity_give(p, v->device->pci, port);
 }
 
 /* Some drivers reset a VF to set trust: i40e_ndo_set_vf_trust(). So not while a process uses it. */
-static int want_trust(const struct node *n _unused_, const struct memory *memory, struct plan *p,
-		      const struct vf *v)
+static void want_trust(const struct node *n _unused_, const struct memory *memory, struct plan *p,
+		       const struct vf *v)
 {
 	const int want = v->pf->config->trust == TRUST_ON;
 	struct action *a;
@@ -127,19 +121,16 @@ static int want_trust(const struct node *n _unused_, const struct memory *memory
 
 	if (v->pf->config->trust == TRUST_KEEP || v->pf->unsupported & VF_SETTING_TRUST ||
 	    v->info->trust < 0 || v->info->trust == want)
-		return 0;
+		return;
 
 	a = add_setting(p, v, VERB_SET_VF_TRUST);
-	if (!a)
-		return -ENOMEM;
 	action_set_numbers(a, v->info->trust, want);
 	if (!v->device->pci->driver[0] ||
 	    !in_use_of_function(&p->graph, memory, v->device->pci, users, sizeof(users)))
-		return 0;
+		return;
 	a->class = CLASS_NEEDS_REBOOT;
 	a->reason = REASON_VF_IN_USE;
 	a->detail = action_text(&p->texts, users);
-	return 0;
 }
 
 /*
@@ -147,8 +138,8 @@ static int want_trust(const struct node *n _unused_, const struct memory *memory
  * on Ethernet; on InfiniBand "disable" is how mlx5 makes each VF: mlx_to_net_policy() in
  * drivers/infiniband/hw/mlx5/ib_virt.c.
  */
-static int want_link_auto(const struct node *n, const struct memory *memory, struct plan *p,
-			  const struct vf *v)
+static void want_link_auto(const struct node *n, const struct memory *memory, struct plan *p,
+			   const struct vf *v)
 {
 	const bool is_as_made = node_is_infiniband(n, v->pf->pci) &&
 				v->info->link_state == IFLA_VF_LINK_STATE_DISABLE;
@@ -157,36 +148,28 @@ static int want_link_auto(const struct node *n, const struct memory *memory, str
 	if (v->info->link_state <= IFLA_VF_LINK_STATE_AUTO ||
 	    v->pf->unsupported & VF_SETTING_LINK ||
 	    (v->device->pci->driver[0] && !(is_as_made && is_idle(memory, v))))
-		return 0;
+		return;
 	a = add_setting(p, v, VERB_SET_VF_LINK);
-	if (!a)
-		return -ENOMEM;
 	COPY(a->text.to, "auto");
-	return 0;
 }
 
-static int want_settings(const struct node *n, const struct memory *memory, struct plan *p,
-			 const struct vf *v)
+static void want_settings(const struct node *n, const struct memory *memory, struct plan *p,
+			  const struct vf *v)
 {
-	int r;
-
 	/* The settings go over the network device of the PF. */
 	if (!v->info || !v->pf->netdev || is_held(memory, v->pf))
-		return 0;
+		return;
 
-	r = want_mac(n, memory, p, v);
-	if (r >= 0)
-		r = want_guids(n, memory, p, v);
-	if (r < 0)
-		return r;
-	r = want_trust(n, memory, p, v);
-	return r < 0 ? r : want_link_auto(n, memory, p, v);
+	want_mac(n, memory, p, v);
+	want_guids(n, memory, p, v);
+	want_trust(n, memory, p, v);
+	want_link_auto(n, memory, p, v);
 }
 
 /* --- autoprobe --- */
 
 /* A crash may come between the record and the switch, or between the switch and the record. */
-static int restore_autoprobe(const struct node *n, const struct memory *memory, struct plan *p)
+static void restore_autoprobe(const struct node *n, const struct memory *memory, struct plan *p)
 {
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pf = &n->pcis[i];
@@ -196,12 +179,9 @@ static int restore_autoprobe(const struct node *n, const struct memory *memory, 
 		    streq(memory->stuck, pf->address) || plan_is_making_vfs(p, pf->address))
 			continue;
 		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
-		if (!a)
-			return -ENOMEM;
 		action_set_numbers(a, pf->autoprobe, 1);
 		a->detail = pf->autoprobe ? "only our record of it is left" : "";
 	}
-	return 0;
 }
 
 /* --- drivers --- */
@@ -230,8 +210,8 @@ static bool is_loaded(const struct plan *p, const struct module *m, const struct
  * A loaded driver binds by itself, unless the VF was made with sriov_drivers_autoprobe off or was
  * unbound since. Only VFs of ours are bound; an unbound PF is left as it is.
  */
-static int want_binding(const struct node *n, const struct memory *memory, struct plan *p,
-			const struct vf *v)
+static void want_binding(const struct node *n, const struct memory *memory, struct plan *p,
+			 const struct vf *v)
 {
 	const struct pci *pf = v->pf->pci, *vf = v->device->pci;
 	struct action *a;
@@ -239,23 +219,20 @@ static int want_binding(const struct node *n, const struct memory *memory, struc
 	/* On a held card only the bind that failed stays in the plan, to be reported. */
 	if (is_held(memory, v->pf) &&
 	    !attempts_find_begun(p->tried, VERB_BIND_DRIVER, vf->address, vf->module))
-		return 0;
+		return;
 	if (vf->driver[0] || !vf->module[0] || vf_precheck_has_autoprobe_off(pf) ||
 	    !is_loaded(p, node_module(n, vf->module), pf))
-		return 0;
+		return;
 	/* The next look finds the IPoIB netdev through which the VF gets its GUIDs first. */
 	if (identity_lacks_ipoib(n, v->pf) && is_loading(p, IPOIB_MODULE))
-		return 0;
+		return;
 	/* Without autoprobe no VF can be bound. */
 	if (pf->is_switched && !pf->autoprobe &&
 	    attempts_find_ended(p->tried, VERB_SET_AUTOPROBE, pf->address, 1))
-		return 0;
+		return;
 
 	a = plan_add(p, STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, vf->address);
-	if (!a)
-		return -ENOMEM;
 	COPY(a->text.to, vf->module);
-	return 0;
 }
 
 static bool gets_identity(const struct plan *p, const struct pci *vf)
@@ -312,8 +289,8 @@ static bool is_left_orphan(const struct memory *memory, const struct vf *v)
 	       !in_use_of_function(v->graph, memory, d->pci, users, sizeof(users));
 }
 
-static int want_rebuild(const struct node *n, const struct memory *memory, struct plan *p,
-			const struct vf *v)
+static void want_rebuild(const struct node *n, const struct memory *memory, struct plan *p,
+			 const struct vf *v)
 {
 	const struct device *d = v->device;
 	const bool is_wanted = v->pf->config->identity == IDENTITY_DERIVED &&
@@ -322,26 +299,22 @@ static int want_rebuild(const struct node *n, const struct memory *memory, struc
 	struct action *a;
 
 	if (!d->pci->driver[0] || (!is_wanted && !is_left_orphan(memory, v)))
-		return 0;
+		return;
 
 	a = plan_add(p, STEP_VF, VERB_REBIND_DRIVER, CLASS_CHANGE, d->pci->address);
-	if (!a)
-		return -ENOMEM;
 	COPY(a->text.to, d->pci->driver);
-	return 0;
 }
 
 /* --- all of it --- */
 
-static int for_each_vf(const struct node *n, const struct memory *memory, struct plan *p,
-		       int (*want)(const struct node *n, const struct memory *memory,
-				   struct plan *p, const struct vf *v))
+static void for_each_vf(const struct node *n, const struct memory *memory, struct plan *p,
+			void (*want)(const struct node *n, const struct memory *memory,
+				     struct plan *p, const struct vf *v))
 {
 	const struct device *pf = NULL;
 	char seed[MAC_LEN] = "";
-	int r = 0;
 
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];
 		struct vf v;
 
@@ -358,12 +331,11 @@ static int for_each_vf(const struct node *n, const struct memory *memory, struct
 			continue;
 		v = (struct vf){ &p->graph, pf, d,
 				 node_vf_info(n, pf->pci->address, d->pci->vf_index), seed };
-		r = want(n, memory, p, &v);
+		want(n, memory, p, &v);
 	}
-	return r;
 }
 
-static int hint_foreign(struct plan *p, const struct device *pf)
+static void hint_foreign(struct plan *p, const struct device *pf)
 {
 	char detail[192] = "", item[PCI_LEN + sizeof(pf->detail) + 4];
 
@@ -375,60 +347,45 @@ static int hint_foreign(struct plan *p, const struct device *pf)
 		snprintf(item, sizeof(item), "%s: %s", d->pci->address, d->detail);
 		in_use_append(detail, sizeof(detail), item);
 	}
-	return detail[0] ? plan_add_hint(p, REASON_VF_FOREIGN, pf->pci->address, "%s", detail) : 0;
+	if (detail[0])
+		plan_add_hint(p, REASON_VF_FOREIGN, pf->pci->address, "%s", detail);
 }
 
-static int hint_pf(const struct node *n, struct plan *p, const struct device *pf)
+static void hint_pf(const struct node *n, struct plan *p, const struct device *pf)
 {
 	const struct device_config *dc = pf->config;
 	const struct vf_info *v = node_vf_info(n, pf->pci->address, 0);
 	bool has_trust = !(pf->unsupported & VF_SETTING_TRUST) && !(v && v->trust < 0);
 	char detail[64] = "", seed[MAC_LEN];
-	int r = 0;
 
 	if (vf_precheck_has_autoprobe_off(pf->pci))
-		r = plan_add_hint(p, REASON_AUTOPROBE_OFF, pf->pci->address, NULL);
-	if (r >= 0)
-		r = hint_foreign(p, pf);
-	if (r < 0)
-		return r;
+		plan_add_hint(p, REASON_AUTOPROBE_OFF, pf->pci->address, NULL);
+	hint_foreign(p, pf);
 	if (dc->identity == IDENTITY_DERIVED && v && !identity_seed(n, pf->pci, seed) && seed[0])
-		r = plan_add_hint(p, REASON_IDENTITY_UNSTABLE, pf->pci->address, "%s",
-				  pf->netdev ? pf->netdev->name : "");
-	if (r < 0)
-		return r;
+		plan_add_hint(p, REASON_IDENTITY_UNSTABLE, pf->pci->address, "%s",
+			      pf->netdev ? pf->netdev->name : "");
 
 	if (plan_refuses_settings(n, pf) &&
 	    (dc->identity == IDENTITY_DERIVED || dc->trust != TRUST_KEEP))
-		r = plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address,
-				  "its card refuses what the host sets of VFs, as in DPU mode");
-	if (r < 0)
-		return r;
+		plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address,
+			      "its card refuses what the host sets of VFs, as in DPU mode");
 	if (dc->trust != TRUST_KEEP && !has_trust)
 		COPY(detail, "Trust=");
 	if (dc->mtu && pf->unsupported & VF_SETTING_MTU)
 		append_word(detail, sizeof(detail), ", ", "MTU=");
 	if (detail[0])
-		r = plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address, "%s", detail);
-	return r;
+		plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address, "%s", detail);
 }
 
-int plan_vf_setup(const struct config *c _unused_, const struct node *n,
-		  const struct memory *memory, struct plan *p)
+void plan_vf_setup(const struct config *c _unused_, const struct node *n,
+		   const struct memory *memory, struct plan *p)
 {
-	int r;
+	for_each_vf(n, memory, p, want_settings);
+	restore_autoprobe(n, memory, p);
+	for_each_vf(n, memory, p, want_binding);
+	for_each_vf(n, memory, p, want_rebuild);
 
-	r = for_each_vf(n, memory, p, want_settings);
-	if (r >= 0)
-		r = restore_autoprobe(n, memory, p);
-	if (r >= 0)
-		r = for_each_vf(n, memory, p, want_binding);
-	if (r < 0)
-		return r;
-	r = for_each_vf(n, memory, p, want_rebuild);
-
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+	for (size_t i = 0; i < p->n_devices; i++)
 		if (p->devices[i].has_vf_mode)
-			r = hint_pf(n, p, &p->devices[i]);
-	return r;
+			hint_pf(n, p, &p->devices[i]);
 }
