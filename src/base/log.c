@@ -2,9 +2,7 @@
 #include "log.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 
 static enum log_level max_level = LOG_LEVEL_INFO;

@@ -2,7 +2,6 @@
 #include "config-errors.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 
 void config_errors_done(struct config_errors *e)
 {

@@ -6,8 +6,6 @@
 #include "../os/rdma.h"
 #include "ibdev-observe.h"
 
-#include <time.h>
-
 static bool is_guid_of(const char *guid, const struct netdev *nd)
 {
 	const char *mac = nd->perm_mac[0] ? nd->perm_mac : nd->mac;

@@ -12,7 +12,6 @@
 
 #include <infiniband/verbs.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 
 CLEANUP(device_listp, struct ibv_device **, ibv_free_device_list);

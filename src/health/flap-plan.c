@@ -10,8 +10,6 @@
 #include "../model/link-log.h"
 #include "../step/steps.h"
 
-#include <time.h>
-
 /* linkwatch tells of a loss within one: net/core/link_watch.c */
 #define OWN_USEC (2 * USEC_PER_SEC)
 #define SET_DOWN INT64_MAX           /* of grace_usec: until it is set up again */

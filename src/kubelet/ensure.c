@@ -5,7 +5,6 @@
 #include "../model/paths.h"
 #include "../os/target.h"
 #include "edit.h"
-#include "find.h"
 #include "ledger-files.h"
 #include "look.h"
 #include "yaml.h"

@@ -10,7 +10,6 @@
 #include "servers.h"
 #include "sources.h"
 #include "start-rules.h"
-#include "unit.h"
 #include "version.h"
 #include "yaml.h"
 

@@ -3,7 +3,6 @@
 
 #include "../model/kubelet.h"
 #include "start-rules.h"
-#include "unit.h"
 
 #define BLANKS " \t\n\v\f\r"
 

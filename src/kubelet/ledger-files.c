@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger-files.h"
 
-#include <time.h>
-
 #include "../base/log.h"
 #include "../model/ledger.h"
 #include "../model/paths.h"

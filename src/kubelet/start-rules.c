@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "start-rules.h"
 
-#include <stdarg.h>
-
 #include "cpus.h"
 
 #define MAX_NODES       8 /* defaultMaxAllowableNUMANodes in topologymanager/topology_manager.go */

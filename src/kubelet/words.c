@@ -2,7 +2,6 @@
 #include "words.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 
 #define BLANKS " \t\r\n"
 

@@ -27,7 +27,6 @@
 #include "../os/helper.h"
 
 #include <curl/curl.h>
-#include <stdarg.h>
 
 #define SERVICE        "100.100.100.200"
 #define TOKEN_PATH     "/latest/api/token"

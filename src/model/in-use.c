@@ -8,7 +8,6 @@
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
-#include <stdarg.h>
 
 #define PORT_DHCP   68
 #define PORT_DHCPV6 546

@@ -3,8 +3,6 @@
 
 #include "plugin-facts.h"
 
-#include <stdarg.h>
-
 void lint_done(struct lint *l)
 {
 	free(l->exposed);

@@ -5,7 +5,6 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <stdarg.h>
 
 #define BOOTSTRAP_NETDEV "eth0"
 

@@ -4,7 +4,6 @@
 #include "../guard/guard-rules.h"
 #include "../model/metadata.h"
 #include "../model/route-facts.h"
-#include "../step/steps.h"
 
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>

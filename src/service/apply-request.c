@@ -5,7 +5,6 @@
 #include "wait.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <sys/inotify.h>
 #include <sys/syscall.h>

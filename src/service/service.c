@@ -15,7 +15,6 @@
 #include "schedule.h"
 #include "worker.h"
 
-#include <inttypes.h>
 #include <signal.h>
 #include <sys/inotify.h>
 #include <sys/utsname.h>

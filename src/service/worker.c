@@ -4,7 +4,6 @@
 #include "../base/log.h"
 #include "../pass/live.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/eventfd.h>

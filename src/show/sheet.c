@@ -3,8 +3,6 @@
 
 #include "../base/document.h"
 
-#include <stdarg.h>
-
 #define TARGETS_LEN 1024 /* a line of a sheet has 2048 bytes */
 
 int sheet_open(struct sheet *s, int indent, int width)
