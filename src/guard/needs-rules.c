@@ -92,65 +92,64 @@ static void add_words(struct need *k, const char *words)
 }
 
 /* Adds one need, once; merge_needs() merges those of one function. */
-static int add_need(struct search *s, const char *pci, const struct evidence *e, bool is_by_vf)
+static void add_need(struct search *s, const char *pci, const struct evidence *e, bool is_by_vf)
 {
 	struct need *k;
 
 	if (ANY(a, s->p->needs, s->p->n_needs,
 		streq(a->pci, pci) && streq(a->words, e->words) && a->is_by_vf == is_by_vf))
-		return 0;
+		return;
 	k = APPEND(s->p->needs, s->p->n_needs);
+	s->p->texts.is_short |= !k;
 	if (!k)
-		return -ENOMEM;
+		return;
 	*k = (struct need){ .why = e->why, .is_by_vf = is_by_vf, .is_kept = e->is_kept };
 	COPY(k->pci, pci);
 	COPY(k->netdev, e->netdev);
 	COPY(k->of, e->of);
 	COPY(k->words, e->words);
-	return 0;
 }
 
 /* Adds the need of a function, and of its PF where it is a VF. */
-static int add_function(struct search *s, const char *address, const struct evidence *e)
+static void add_function(struct search *s, const char *address, const struct evidence *e)
 {
 	const struct pci *pci = node_pci(s->n, address);
-	int r = pci ? add_need(s, address, e, false) : 0;
 
-	return r >= 0 && pci && pci->physfn[0] ? add_need(s, pci->physfn, e, true) : r;
+	if (pci)
+		add_need(s, address, e, false);
+	if (pci && pci->physfn[0])
+		add_need(s, pci->physfn, e, true);
 }
 
-static int add_netdev(struct search *s, const struct netdev *nd, const struct evidence *e,
-		      enum leads *ret)
+static void add_netdev(struct search *s, const struct netdev *nd, const struct evidence *e,
+		       enum leads *ret)
 {
 	const char *pci = graph_function(nd);
-	int r = 0;
 
 	if (pci[0]) {
 		*ret = LEADS_FUNCTIONS;
-		r = add_function(s, pci, e);
+		add_function(s, pci, e);
 	} else if (nd->has_device) {
 		*ret = MAX(*ret, LEADS_HARDWARE);
 	}
 	/* eRDMA: the RDMA device of this netdev is another function. */
-	for (size_t i = 0; s->has_erdma && i < s->n->n_ibdevs && r >= 0; i++)
+	for (size_t i = 0; s->has_erdma && i < s->n->n_ibdevs; i++)
 		if (s->n->ibdevs[i].pci[0] && streq(s->n->ibdevs[i].netdev, nd->name))
-			r = add_function(s, s->n->ibdevs[i].pci, e);
-	return r;
+			add_function(s, s->n->ibdevs[i].pci, e);
 }
 
 /* All functions at and below a netdev. */
-static int add_root(struct search *s, const struct netdev *root, const struct evidence *e,
-		    enum leads *ret)
+static void add_root(struct search *s, const struct netdev *root, const struct evidence *e,
+		     enum leads *ret)
 {
 	const struct netdev *nd;
-	int r = add_netdev(s, root, e, ret);
 
-	for (size_t i = 0; r >= 0 && (nd = graph_below(&s->p->graph, root, &i));)
+	add_netdev(s, root, e, ret);
+	for (size_t i = 0; (nd = graph_below(&s->p->graph, root, &i));)
 		if (nd->netns == 0)
-			r = add_netdev(s, nd, e, ret);
+			add_netdev(s, nd, e, ret);
 	if (e->why != NEED_WORD && e->why < NEED_UNKNOWN)
 		s->p->has_needs |= *ret != LEADS_NONE;
-	return r;
 }
 
 /* --- NodeNIC= --- */
@@ -171,23 +170,21 @@ static bool is_netdev_match(const char *match, const struct netdev *nd)
 	return is_match;
 }
 
-static int add_named(struct search *s, const char *match)
+static void add_named(struct search *s, const char *match)
 {
 	const struct evidence e = { .why = NEED_WORD,
 				    .of = "NodeNIC",
 				    .netdev = "",
 				    .words = "[Service] NodeNIC= names it" };
 	enum leads leads = LEADS_NONE;
-	int r = 0;
 
-	for (size_t i = 0; i < s->n->n_pcis && r >= 0; i++)
+	for (size_t i = 0; i < s->n->n_pcis; i++)
 		if (!s->n->pcis[i].physfn[0] &&
 		    plan_is_match(match, s->n, s->memory, &s->n->pcis[i]))
-			r = add_function(s, s->n->pcis[i].address, &e);
-	for (size_t i = 0; i < s->n->n_netdevs && r >= 0; i++)
+			add_function(s, s->n->pcis[i].address, &e);
+	for (size_t i = 0; i < s->n->n_netdevs; i++)
 		if (is_netdev_match(match, &s->n->netdevs[i]))
-			r = add_root(s, &s->n->netdevs[i], &e, &leads);
-	return r;
+			add_root(s, &s->n->netdevs[i], &e, &leads);
 }
 
 /* --- the kubelet's address --- */
@@ -217,12 +214,10 @@ static bool is_from(const struct node *n, const struct route *t, const struct ne
 }
 
 /* An address on lo or a dummy is reached by the links that a routing daemon has its routes by. */
-static int add_routed(struct search *s, const struct netdev *from, const struct evidence *e,
-		      enum leads *ret)
+static void add_routed(struct search *s, const struct netdev *from, const struct evidence *e,
+		       enum leads *ret)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < s->n->n_routes && r >= 0; i++) {
+	for (size_t i = 0; i < s->n->n_routes; i++) {
 		const struct route *t = &s->n->routes[i];
 		const struct netdev *nd = node_netdev(s->n, t->ifindex);
 		char words[256];
@@ -233,31 +228,29 @@ static int add_routed(struct search *s, const struct netdev *from, const struct 
 			continue;
 		snprintf(words, sizeof(words), "%s, and packets from there leave by %s", e->words,
 			 nd->name);
-		r = add_root(s, nd, &way, ret);
+		add_root(s, nd, &way, ret);
 	}
-	return r;
 }
 
-static int add_kubelets(struct search *s, const struct netdev *nd, const char *words)
+static void add_kubelets(struct search *s, const struct netdev *nd, const char *words)
 {
 	const struct evidence e = { NEED_ADDRESS, "address", nd->name, words, true };
 	enum leads leads = LEADS_NONE;
-	int r = add_root(s, nd, &e, &leads);
 
-	if (r >= 0 && leads == LEADS_NONE)
-		r = add_routed(s, nd, &e, &leads);
+	add_root(s, nd, &e, &leads);
+	if (leads == LEADS_NONE)
+		add_routed(s, nd, &e, &leads);
 	if (leads == LEADS_NONE)
 		s->dead_end = nd;
 	s->is_ipv4_known |= leads != LEADS_NONE;
-	return r;
 }
 
 /* With unnumbered links (OSPF, BGP) each netdev has the address of lo, so that all owners count.
- * Return: 1 when a netdev here has the address, 0, or -ENOMEM. */
-static int add_owner(struct search *s, int family, const uint8_t bytes[static 16], const char *how)
+ * Return: has a netdev here the address? */
+static bool add_owner(struct search *s, int family, const uint8_t bytes[static 16], const char *how)
 {
 	const size_t size = ip_bits(family) / 8;
-	int found = 0;
+	bool is_found = false;
 
 	for (size_t i = 0; i < s->n->n_addresses && !ip_is_loopback(family, bytes); i++) {
 		const struct address *a = &s->n->addresses[i];
@@ -269,83 +262,72 @@ static int add_owner(struct search *s, int family, const uint8_t bytes[static 16
 		ip_format(family, bytes, UINT32_MAX, address, sizeof(address));
 		snprintf(words, sizeof(words), "the kubelet's address %s%s is on %s", address, how,
 			 nd->name);
-		if (add_kubelets(s, nd, words) < 0)
-			return -ENOMEM;
-		found = 1;
+		add_kubelets(s, nd, words);
+		is_found = true;
 	}
-	return found;
+	return is_found;
 }
 
-static int add_address(struct search *s, const char *text, const char *how)
+static bool add_address(struct search *s, const char *text, const char *how)
 {
 	uint8_t bytes[16];
 	int family;
 
 	/* 0.0.0.0 and :: only choose the family. */
-	if (!ip_parse(text, &family, bytes) || is_zero(bytes))
-		return 0;
-	return add_owner(s, family, bytes, how);
+	return ip_parse(text, &family, bytes) && !is_zero(bytes) &&
+	       add_owner(s, family, bytes, how);
 }
 
 /* "10.0.0.2,fd00::2". Return: as add_owner(). */
-static int add_node_ips(struct search *s)
+static bool add_node_ips(struct search *s)
 {
 	char list[sizeof(s->n->kubelet.node_ip)], *rest;
-	int found = 0, r = 0;
+	bool is_found = false;
 
 	COPY(list, s->n->kubelet.node_ip);
-	for (char *word = strtok_r(list, ", ", &rest); word && r >= 0;
-	     word = strtok_r(NULL, ", ", &rest)) {
-		r = add_address(s, word, " (--node-ip)");
-		found |= r;
-	}
-	return r < 0 ? r : found;
+	for (char *word = strtok_r(list, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest))
+		is_found |= add_address(s, word, " (--node-ip)");
+	return is_found;
 }
 
-static int add_flannel(struct search *s)
+static bool add_flannel(struct search *s)
 {
 	const struct netdev *nd = FIND(k, s->n->netdevs, s->n->n_netdevs,
 				       netdev_is_called(k, s->n->kubelet.flannel_iface));
 	char words[96];
-	int r;
 
 	if (!nd)
-		return 0;
+		return false;
 	snprintf(words, sizeof(words), "flannel-iface names %s", nd->name);
-	r = add_kubelets(s, nd, words);
-	return r < 0 ? r : 1;
+	add_kubelets(s, nd, words);
+	return true;
 }
 
-static int add_of_hosts(struct search *s, const char *name, int family)
+static bool add_of_hosts(struct search *s, const char *name, int family)
 {
-	int r = 0;
+	bool is_found = false;
 
-	for (size_t i = 0; i < s->n->n_hosts && r == 0; i++) {
+	for (size_t i = 0; i < s->n->n_hosts && !is_found; i++) {
 		const struct host *h = &s->n->hosts[i];
 		char how[64];
 
 		snprintf(how, sizeof(how), " (/etc/hosts:%" PRIu32 ")", h->line);
-		if (h->family == family && strcasecmp(h->name, name) == 0)
-			r = add_owner(s, family, h->address, how);
+		is_found = h->family == family && strcasecmp(h->name, name) == 0 &&
+			   add_owner(s, family, h->address, how);
 	}
-	return r;
+	return is_found;
 }
 
-static int add_kubelet_address(struct search *s)
+/* By each --node-ip and flannel-iface; else by the first of the others that has an owner. */
+static void add_kubelet_address(struct search *s)
 {
 	const struct kubelet *k = &s->n->kubelet;
 	const char *name = k->host_name[0] ? k->host_name : s->n->host_name;
-	int r = add_node_ips(s), flannel = r < 0 ? r : add_flannel(s);
+	const bool is_told = add_node_ips(s);
 
-	if (flannel != 0)
-		r = flannel;
-	if (r == 0)
-		r = add_address(s, name, " (its name)");
-	if (r == 0)
-		r = add_of_hosts(s, name, AF_INET);
-	if (r == 0)
-		r = add_of_hosts(s, name, AF_INET6);
-	return MIN(r, 0);
+	if (!add_flannel(s) && !is_told && !add_address(s, name, " (its name)") &&
+	    !add_of_hosts(s, name, AF_INET))
+		add_of_hosts(s, name, AF_INET6);
 }
 
 /* --- destinations --- */
@@ -381,17 +363,18 @@ static void print_words(const struct destination *d, const struct netdev *nd, ch
 	}
 }
 
-static int add_hop(struct search *s, const struct destination *d, uint32_t ifindex, enum leads *ret)
+static void add_hop(struct search *s, const struct destination *d, uint32_t ifindex,
+		    enum leads *ret)
 {
 	const struct netdev *nd = node_netdev(s->n, ifindex);
 	char of[NEED_OF_LEN], words[256];
 	const struct evidence e = { NEED_WAY, of, nd ? nd->name : "", words, true };
 
 	if (!nd)
-		return 0;
+		return;
 	print_of(d, of, sizeof(of));
 	print_words(d, nd, words, sizeof(words));
-	return add_root(s, nd, &e, ret);
+	add_root(s, nd, &e, ret);
 }
 
 static bool is_advertised_default(const struct route *t)
@@ -401,18 +384,16 @@ static bool is_advertised_default(const struct route *t)
 }
 
 /* Each rail may have a default route by router advertisement, of one metric. */
-static int add_advertised(struct search *s, const struct destination *d, enum leads *ret)
+static void add_advertised(struct search *s, const struct destination *d, enum leads *ret)
 {
 	uint32_t best = UINT32_MAX;
-	int r = 0;
 
 	for (size_t i = 0; i < s->n->n_routes; i++)
 		if (is_advertised_default(&s->n->routes[i]))
 			best = MIN(best, s->n->routes[i].metric);
-	for (size_t i = 0; i < s->n->n_routes && r >= 0; i++)
+	for (size_t i = 0; i < s->n->n_routes; i++)
 		if (is_advertised_default(&s->n->routes[i]) && s->n->routes[i].metric == best)
-			r = add_hop(s, d, s->n->routes[i].ifindex, ret);
-	return r;
+			add_hop(s, d, s->n->routes[i].ifindex, ret);
 }
 
 static bool is_advertised(const struct destination *d)
@@ -422,37 +403,33 @@ static bool is_advertised(const struct destination *d)
 }
 
 /* With PolicyRules=, packets with this source would leave by the netdev that has the address. */
-static int add_source(struct search *s, const struct destination *d)
+static void add_source(struct search *s, const struct destination *d)
 {
 	const struct lookup *l = &d->lookup;
 	enum leads leads = LEADS_NONE;
-	int r = 0;
 
-	for (size_t i = 0; i < s->n->n_addresses && r >= 0; i++) {
+	for (size_t i = 0; i < s->n->n_addresses; i++) {
 		const struct address *a = &s->n->addresses[i];
 
 		if (a->family == l->family && a->ifindex != l->found && !is_zero(l->source) &&
 		    memcmp(a->local, l->source, sizeof(a->local)) == 0)
-			r = add_hop(s, d, a->ifindex, &leads);
+			add_hop(s, d, a->ifindex, &leads);
 	}
-	return r;
 }
 
-static int add_hops(struct search *s, const struct destination *d, enum leads *ret)
+static void add_hops(struct search *s, const struct destination *d, enum leads *ret)
 {
 	const struct lookup *l = &d->lookup;
-	int r = 0;
 
 	*ret = LEADS_NONE;
 	if (l->result < 0)
-		return 0;
-	for (size_t i = 0; i < l->n_hops && r >= 0; i++)
-		r = add_hop(s, d, l->hops[i], ret);
-	if (r >= 0)
-		r = add_hop(s, d, l->found, ret);
-	if (r >= 0)
-		r = add_source(s, d);
-	return r >= 0 && is_advertised(d) ? add_advertised(s, d, ret) : r;
+		return;
+	for (size_t i = 0; i < l->n_hops; i++)
+		add_hop(s, d, l->hops[i], ret);
+	add_hop(s, d, l->found, ret);
+	add_source(s, d);
+	if (is_advertised(d))
+		add_advertised(s, d, ret);
 }
 
 static bool is_way_known(const struct search *s, const struct netdev *nd, unsigned n_tunnels);
@@ -502,20 +479,17 @@ static bool is_end_unknown(const struct search *s, const struct destination *d)
 	return !is_way_known(s, nd, TUNNELS_MAX);
 }
 
-static int add_destination(struct search *s, const struct destination *d)
+static void add_destination(struct search *s, const struct destination *d)
 {
 	enum leads leads;
-	int r = add_hops(s, d, &leads);
 
-	if (r < 0)
-		return r;
+	add_hops(s, d, &leads);
 	if (d->to == TO_DEFAULT && d->lookup.result >= 0)
 		s->has_default[d->lookup.family == AF_INET6] = true;
 	if (leads != LEADS_NONE && d->to == TO_DEFAULT && d->lookup.family == AF_INET)
 		s->is_ipv4_known = true;
 	if (leads == LEADS_NONE && (d->to == TO_DEFAULT || d->to == TO_API_SERVER))
 		s->is_end_unknown |= is_end_unknown(s, d);
-	return 0;
 }
 
 /* Is a socket bound to this netdev? Where sockets are not known: yes. */
@@ -529,12 +503,10 @@ static bool is_bound_to(const struct node *n, struct plan *p, uint32_t ifindex)
 }
 
 /* The default destinations first: whether others count depends on their answers. */
-static int add_destinations(struct search *s)
+static void add_destinations(struct search *s)
 {
-	int r = 0;
-
 	for (int turn = 0; turn < 4; turn++)
-		for (size_t i = 0; i < s->n->n_destinations && r >= 0; i++) {
+		for (size_t i = 0; i < s->n->n_destinations; i++) {
 			const struct destination *d = &s->n->destinations[i];
 			const int of = is_advertised(d)                                     ? 2
 				       : d->to == TO_VRF                                    ? 3
@@ -545,9 +517,8 @@ static int add_destinations(struct search *s)
 			    (of == 3 && s->has_default[d->lookup.family == AF_INET6] &&
 			     !is_bound_to(s->n, s->p, d->lookup.ifindex)))
 				continue;
-			r = add_destination(s, d);
+			add_destination(s, d);
 		}
-	return r;
 }
 
 /* --- before --- */
@@ -592,12 +563,11 @@ static bool is_listed(const struct plan *p, const char *pci)
 	return ANY(n, p->needs, p->n_needs, streq(n->pci, pci));
 }
 
-static int add_before(struct search *s, const struct boot *b, bool is_present)
+static void add_before(struct search *s, const struct boot *b, bool is_present)
 {
 	const bool is_open = is_present && b->state == NODE_STARTING;
-	int r = 0;
 
-	for (size_t i = 0; b && i < b->n_needs && r >= 0; i++) {
+	for (size_t i = 0; b && i < b->n_needs; i++) {
 		const struct boot_need *k = &b->needs[i];
 		const struct pci *pci = node_pci(s->n, k->pci);
 		char card[MAC_LEN] = "", words[192];
@@ -612,61 +582,58 @@ static int add_before(struct search *s, const struct boot *b, bool is_present)
 		snprintf(words, sizeof(words), "the node needed it before, in %s%s%s",
 			 is_present ? "this boot" : "the last boot", k->words[0] ? ": " : "",
 			 k->words);
-		r = add_function(s, k->pci, &e);
+		add_function(s, k->pci, &e);
 	}
-	return r;
 }
 
 /* --- nothing is known --- */
 
-static int add_weak(struct search *s, const struct netdev *nd, enum need_why why, const char *words)
+static void add_weak(struct search *s, const struct netdev *nd, enum need_why why,
+		     const char *words)
 {
 	const struct evidence e = { why, "", nd->name, words, false };
 
-	return add_root(s, nd, &e, &(enum leads){ LEADS_NONE });
+	add_root(s, nd, &e, &(enum leads){ LEADS_NONE });
 }
 
 /* @has: "an address" */
-static int add_guess(struct search *s, const struct netdev *nd, enum need_why why, const char *has)
+static void add_guess(struct search *s, const struct netdev *nd, enum need_why why, const char *has)
 {
 	char words[128];
 
 	snprintf(words, sizeof(words), "%s has %s, and %s", nd->name, has,
 		 why == NEED_WAITING ? "the node may still get its routes"
 				     : "nothing tells which NIC carries the node");
-	return add_weak(s, nd, why, words);
+	add_weak(s, nd, why, words);
 }
 
-static int add_addressed(struct search *s, enum need_why why)
+static void add_addressed(struct search *s, enum need_why why)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < s->n->n_addresses && r >= 0; i++) {
+	for (size_t i = 0; i < s->n->n_addresses; i++) {
 		const struct address *a = &s->n->addresses[i];
 		const struct netdev *nd = node_netdev(s->n, a->ifindex);
 
 		if (nd && a->scope < RT_SCOPE_LINK && !memory_gave(s->memory, a))
-			r = add_guess(s, nd, why, "an address");
+			add_guess(s, nd, why, "an address");
 	}
-	for (size_t i = 0; i < s->n->n_routes && r >= 0; i++) {
+	for (size_t i = 0; i < s->n->n_routes; i++) {
 		const struct route *t = &s->n->routes[i];
 		const struct netdev *nd = node_netdev(s->n, t->ifindex);
 
 		if (nd && is_made(t))
-			r = add_guess(s, nd, why, "a route");
+			add_guess(s, nd, why, "a route");
 	}
-	for (size_t i = 0; i < s->n->n_netdevs && s->n->lacks_net && r >= 0; i++)
-		r = add_weak(s, &s->n->netdevs[i], NEED_NOT_RECORDED,
-			     "this tree does not tell whether the node needs it");
-	return r;
+	for (size_t i = 0; i < s->n->n_netdevs && s->n->lacks_net; i++)
+		add_weak(s, &s->n->netdevs[i], NEED_NOT_RECORDED,
+			 "this tree does not tell whether the node needs it");
 }
 
-static int add_sign(struct search *s, const struct netdev *nd, const char *sign)
+static void add_sign(struct search *s, const struct netdev *nd, const char *sign)
 {
 	char words[192];
 
 	snprintf(words, sizeof(words), "%s: %s", nd->name, sign);
-	return add_weak(s, nd, NEED_WAITING, words);
+	add_weak(s, nd, NEED_WAITING, words);
 }
 
 static bool is_pf(const struct node *n, const struct netdev *nd)
@@ -712,19 +679,19 @@ static const char *sign_of(const struct search *s, const struct netdev *nd)
 		       : NULL;
 }
 
-/* Return: 1 when there was any sign, 0, or -ENOMEM. */
-static int add_signs(struct search *s)
+/* Return: was there any sign? */
+static bool add_signs(struct search *s)
 {
 	const struct netdev *empty = node_portless(s->n, true);
+	bool is_found = false;
 	char text[96];
-	int r = 0, found = 0;
 
 	if (empty)
 		snprintf(text, sizeof(text), "%s has no port yet", empty->name);
 	else if (s->dead_end)
 		snprintf(text, sizeof(text), "%s has the kubelet's address, and no route leads on",
 			 s->dead_end->name);
-	for (size_t i = 0; i < s->n->n_netdevs && r >= 0; i++) {
+	for (size_t i = 0; i < s->n->n_netdevs; i++) {
 		const struct netdev *nd = &s->n->netdevs[i];
 		const bool may_join = (empty || s->dead_end) && nd->pci[0] && !nd->master &&
 				      !node_has_host_address(s->n, s->memory, nd->ifindex);
@@ -732,10 +699,10 @@ static int add_signs(struct search *s)
 
 		if (!sign && !may_join)
 			continue;
-		found = 1;
-		r = add_sign(s, nd, sign ? sign : text);
+		is_found = true;
+		add_sign(s, nd, sign ? sign : text);
 	}
-	return r < 0 ? r : found;
+	return is_found;
 }
 
 /* A hash that changes with addresses, routes and the netdevs of PFs. */
@@ -759,13 +726,12 @@ static uint64_t hash_net(const struct node *n)
 }
 
 /* @now: the present boot, or NULL */
-static int add_unknown(struct search *s, const struct boot *now)
+static void add_unknown(struct search *s, const struct boot *now)
 {
 	const bool is_over = s->p->is_wait_over || (now && now->state != NODE_STARTING);
 	const size_t n_before = s->p->n_needs;
+	bool is_quiet, has_signs = false;
 	uint64_t until = 0;
-	bool is_quiet;
-	int r = 0;
 
 	if (!is_over) {
 		s->p->net_hash = hash_net(s->n);
@@ -773,17 +739,14 @@ static int add_unknown(struct search *s, const struct boot *now)
 								       : s->n->now_usec;
 		s->is_young = s->n->now_usec > 0 && s->n->now_usec < s->p->net_usec + YOUNG_USEC;
 		until = s->p->net_usec + (s->is_young ? YOUNG_USEC : QUIET_USEC);
-		r = add_signs(s);
+		has_signs = add_signs(s);
 	}
-	if (r < 0)
-		return r;
-	is_quiet = is_over || (r == 0 && s->n->now_usec >= until);
+	is_quiet = is_over || (!has_signs && s->n->now_usec >= until);
 	if (s->n->now_usec == 0) /* in a captured tree no time passes */
-		is_quiet = r == 0;
-	r = add_addressed(s, is_quiet ? NEED_UNKNOWN : NEED_WAITING);
+		is_quiet = !has_signs;
+	add_addressed(s, is_quiet ? NEED_UNKNOWN : NEED_WAITING);
 	if (!is_quiet && s->n->now_usec > 0 && s->n->now_usec < until && s->p->n_needs > n_before)
 		s->p->again_usec = s->p->again_usec > 0 ? MIN(s->p->again_usec, until) : until;
-	return r;
 }
 
 /* --- all of them --- */
@@ -812,29 +775,26 @@ static void merge_needs(struct plan *p)
 	SORT(p->needs, n, compare_text);
 }
 
-static int search(struct search *s)
+static void search(struct search *s)
 {
 	const char *word = s->c->service.node_nic;
 	const struct boot *now = boots_present(s->n, s->memory);
-	int r;
 
 	if (streq(word, NODE_NIC_NONE))
-		return 0;
-	r = word[0] && !streq(word, NODE_NIC_AUTO) ? add_named(s, word) : 0;
-	if (r < 0 || s->p->n_needs > 0)
-		return r;
-	r = add_kubelet_address(s);
-	if (r >= 0)
-		r = add_destinations(s);
-	if (r >= 0 && now)
-		r = add_before(s, now, true);
+		return;
+	if (word[0] && !streq(word, NODE_NIC_AUTO))
+		add_named(s, word);
+	if (s->p->n_needs > 0)
+		return;
+	add_kubelet_address(s);
+	add_destinations(s);
+	if (now)
+		add_before(s, now, true);
 	s->p->has_needs |= now && now->has_needs;
-	if (r >= 0 && !s->p->has_needs)
-		r = add_before(s, boots_before(s->n, s->memory), false);
-	if (r >= 0 &&
-	    ((s->p->n_needs == 0 && !s->p->has_needs) || s->is_end_unknown || s->n->lacks_net))
-		r = add_unknown(s, now);
-	return r;
+	if (!s->p->has_needs)
+		add_before(s, boots_before(s->n, s->memory), false);
+	if ((s->p->n_needs == 0 && !s->p->has_needs) || s->is_end_unknown || s->n->lacks_net)
+		add_unknown(s, now);
 }
 
 static bool has_erdma(const struct node *n)
@@ -853,8 +813,9 @@ void plan_needs(const struct config *c, const struct node *n, const struct memor
 {
 	struct search s = { .c = c, .n = n, .memory = memory, .p = p, .has_erdma = has_erdma(n) };
 
-	if (graph_make(n, &p->graph) < 0 || search(&s) < 0)
-		p->texts.is_short = true;
-	else
-		merge_needs(p);
+	p->texts.is_short |= graph_make(n, &p->graph) < 0;
+	if (p->texts.is_short)
+		return;
+	search(&s);
+	merge_needs(p);
 }

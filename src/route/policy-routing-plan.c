@@ -25,6 +25,9 @@ struct tables {
 	size_t n_routes;
 	struct rule *rules; /* owned */
 	size_t n_rules;
+	bool is_short; /* there was no memory for one of them, which is here instead */
+	struct route spare_route;
+	struct rule spare_rule;
 };
 
 static void tables_done(struct tables *t)
@@ -115,7 +118,7 @@ static bool is_same_key(const struct route *a, const struct route *b)
 	       a->metric == b->metric && memcmp(a->dst, b->dst, sizeof(a->dst)) == 0;
 }
 
-/* Adds a route, unless the destination has one already. Return: the route, or NULL. */
+/* Adds a route, unless the destination has one already. Return: the route. */
 static struct route *add_route(struct tables *l, const struct nic_netdev *k, int family,
 			       const uint8_t *dst, uint32_t prefix_len)
 {
@@ -135,27 +138,25 @@ static struct route *add_route(struct tables *l, const struct nic_netdev *k, int
 			return &l->routes[i];
 
 	slot = APPEND(l->routes, l->n_routes);
-	if (slot)
-		*slot = t;
+	l->is_short |= !slot;
+	slot = slot ?: &l->spare_route;
+	*slot = t;
 	return slot;
 }
 
-static int add_prefix(struct tables *l, const struct nic_netdev *k, const struct address *a)
+static void add_prefix(struct tables *l, const struct nic_netdev *k, const struct address *a)
 {
 	uint8_t prefix[16];
 	struct route *t;
 
 	if (a->prefix_len == 0 || a->prefix_len == ip_bits(a->family))
-		return 0; /* nothing but itself is on its link */
+		return; /* nothing but itself is on its link */
 
 	ip_prefix(a, prefix);
 	t = add_route(l, k, a->family, prefix, a->prefix_len);
-	if (!t)
-		return -ENOMEM;
 	/* IPv6 refuses a tentative source, and finds the right one by the netdev. */
 	if (a->family == AF_INET && (is_zero(t->src) || !(a->flags & IFA_F_SECONDARY)))
 		memcpy(t->src, a->local, sizeof(t->src));
-	return 0;
 }
 
 /* A default route needs its gateway on the link, where a link-local one of IPv6 always is. */
@@ -169,31 +170,26 @@ static bool is_on_link(const struct tables *l, const struct nic_netdev *k, int f
 			   ip_is_in_prefix(gateway, t->dst, t->prefix_len));
 }
 
-static int add_by_gateway(struct tables *l, const struct nic_netdev *k, int family,
-			  const uint8_t *dst, uint32_t prefix_len, const uint8_t *gateway)
+static void add_by_gateway(struct tables *l, const struct nic_netdev *k, int family,
+			   const uint8_t *dst, uint32_t prefix_len, const uint8_t *gateway)
 {
 	struct route *t;
 
-	if (!is_on_link(l, k, family, gateway) &&
-	    !add_route(l, k, family, gateway, ip_bits(family)))
-		return -ENOMEM;
+	if (!is_on_link(l, k, family, gateway))
+		add_route(l, k, family, gateway, ip_bits(family));
 	t = add_route(l, k, family, dst, prefix_len);
-	if (!t)
-		return -ENOMEM;
 	t->scope = RT_SCOPE_UNIVERSE;
 	memcpy(t->gateway, gateway, sizeof(t->gateway));
-	return 0;
 }
 
-static int add_default(const struct node *n, struct tables *l, const struct nic_netdev *k,
-		       int family)
+static void add_default(const struct node *n, struct tables *l, const struct nic_netdev *k,
+			int family)
 {
 	const uint8_t any[16] = {};
 	uint8_t gateway[16];
 
-	return nic_netdev_gateway(n, k, family, gateway)
-		       ? add_by_gateway(l, k, family, any, 0, gateway)
-		       : 0;
+	if (nic_netdev_gateway(n, k, family, gateway))
+		add_by_gateway(l, k, family, any, 0, gateway);
 }
 
 /*
@@ -209,22 +205,19 @@ static bool is_copied(const struct nic_netdev *k, const struct route *t, int fam
 }
 
 /* Routes on the link come before those by a gateway on it. */
-static int add_routes(const struct node *n, struct tables *l, const struct nic_netdev *k,
-		      int family, bool by_gateway)
+static void add_routes(const struct node *n, struct tables *l, const struct nic_netdev *k,
+		       int family, bool by_gateway)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < n->n_routes && r >= 0; i++) {
+	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
 		if (!is_copied(k, t, family) || is_zero(t->gateway) == by_gateway)
 			continue;
 		if (by_gateway)
-			r = add_by_gateway(l, k, family, t->dst, t->prefix_len, t->gateway);
-		else if (!add_route(l, k, family, t->dst, t->prefix_len))
-			r = -ENOMEM;
+			add_by_gateway(l, k, family, t->dst, t->prefix_len, t->gateway);
+		else
+			add_route(l, k, family, t->dst, t->prefix_len);
 	}
-	return r;
 }
 
 static struct rule *add_rule(struct tables *l, const struct nic_netdev *k, int family,
@@ -232,35 +225,30 @@ static struct rule *add_rule(struct tables *l, const struct nic_netdev *k, int f
 {
 	struct rule *rule = APPEND(l->rules, l->n_rules);
 
-	if (rule)
-		*rule = (struct rule){ .family = family,
-				       .preference = preference,
-				       .table = table_of(k),
-				       .protocol = OWN_PROTOCOL,
-				       .action = FR_ACT_TO_TBL,
-				       .suppress_prefix = -1 };
+	l->is_short |= !rule;
+	rule = rule ?: &l->spare_rule;
+	*rule = (struct rule){ .family = family,
+			       .preference = preference,
+			       .table = table_of(k),
+			       .protocol = OWN_PROTOCOL,
+			       .action = FR_ACT_TO_TBL,
+			       .suppress_prefix = -1 };
 	return rule;
 }
 
-static int add_source_rule(struct tables *l, const struct nic_netdev *k, const struct address *a)
+static void add_source_rule(struct tables *l, const struct nic_netdev *k, const struct address *a)
 {
 	struct rule *rule = add_rule(l, k, a->family, OWN_PREFERENCE_FROM);
 
-	if (!rule)
-		return -ENOMEM;
 	memcpy(rule->src, a->local, sizeof(rule->src));
 	rule->src_len = ip_bits(a->family);
-	return 0;
 }
 
-static int add_family(const struct node *n, const struct plan *p, struct tables *l,
-		      const struct nic_netdev *k, int family)
+static void add_family(const struct node *n, const struct plan *p, struct tables *l,
+		       const struct nic_netdev *k, int family)
 {
-	struct rule *rule;
-	int r;
-
 	if (!has_routed_address(n, p, k, family))
-		return 0;
+		return;
 
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
@@ -268,43 +256,28 @@ static int add_family(const struct node *n, const struct plan *p, struct tables 
 		if (a->ifindex != k->netdev->ifindex || a->family != family ||
 		    !nic_netdev_is_routed(a) || nic_netdev_is_leaving(p, a))
 			continue;
-		r = add_prefix(l, k, a);
-		if (r >= 0)
-			r = add_source_rule(l, k, a);
-		if (r < 0)
-			return r;
+		add_prefix(l, k, a);
+		add_source_rule(l, k, a);
 	}
-	r = add_routes(n, l, k, family, false);
-	if (r >= 0)
-		r = add_routes(n, l, k, family, true);
-	if (r >= 0)
-		r = add_default(n, l, k, family);
-	if (r < 0)
-		return r;
-
-	rule = add_rule(l, k, family, OWN_PREFERENCE_OIF);
-	if (!rule)
-		return -ENOMEM;
-	COPY(rule->oif, k->netdev->name);
-	return 0;
+	add_routes(n, l, k, family, false);
+	add_routes(n, l, k, family, true);
+	add_default(n, l, k, family);
+	COPY(add_rule(l, k, family, OWN_PREFERENCE_OIF)->oif, k->netdev->name);
 }
 
 /* The routes of a netdev that is down are gone, and cannot be made: its rules go with them. */
-static int collect(const struct config *c, const struct node *n, const struct plan *p,
-		   struct tables *l)
+static void collect(const struct config *c, const struct node *n, const struct plan *p,
+		    struct tables *l)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < p->n_nic_netdevs && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_nic_netdevs; i++) {
 		const struct nic_netdev *k = &p->nic_netdevs[i];
 
 		if (!k->netdev->is_up || nic_netdev_is_hands_off(k) || route_vrf_of(n, k->netdev) ||
 		    !is_wanted(c, n, p, k))
 			continue;
-		for (size_t f = 0; f < ELEMENTSOF(families) && r >= 0; f++)
-			r = add_family(n, p, l, k, families[f]);
+		for (size_t f = 0; f < ELEMENTSOF(families); f++)
+			add_family(n, p, l, k, families[f]);
 	}
-	return r;
 }
 
 /* --- the difference --- */
@@ -524,8 +497,7 @@ void plan_policy_routing(const struct config *c, const struct node *n,
 	if (!c->route.manage)
 		return;
 
-	if (collect(c, n, p, &want) < 0)
-		p->texts.is_short = true;
-	else
-		plan_difference(n, p, &want);
+	collect(c, n, p, &want);
+	plan_difference(n, p, &want);
+	p->texts.is_short |= want.is_short;
 }
