@@ -152,20 +152,11 @@ static inline bool document_get_flag(const json_t *object, const char *key)
 static inline int document_dump(const json_t *document, size_t flags, char **ret)
 {
 	_cleanup_(freep) char *text = json_dumps(document, flags);
-	char *grown;
-	size_t n;
+	char *line;
 
-	if (!text)
+	if (!text || asprintf(&line, "%s\n", text) < 0)
 		return -ENOMEM;
-
-	n = strlen(text);
-	grown = realloc(text, n + 2);
-	if (!grown)
-		return -ENOMEM;
-
-	text = NULL;
-	memcpy(grown + n, "\n", 2);
-	*ret = grown;
+	*ret = line;
 	return 0;
 }
 

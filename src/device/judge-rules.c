@@ -31,13 +31,8 @@ static const struct netdev *find_representor(const struct node *n, const struct 
 	if (!pf || !streq(pf->eswitch, "switchdev"))
 		return NULL;
 	snprintf(name, sizeof(name), "vf%" PRIu32, vf->vf_index);
-	for (size_t i = 0; i < n->n_netdevs; i++) {
-		const char *of_vf = strstr(n->netdevs[i].port_name, "vf");
-
-		if (streq(n->netdevs[i].pci, pf->address) && of_vf && streq(of_vf, name))
-			return &n->netdevs[i];
-	}
-	return NULL;
+	return FIND(nd, n->netdevs, n->n_netdevs,
+		    streq(nd->pci, pf->address) && streq(strstr(nd->port_name, "vf") ?: "", name));
 }
 
 enum lack {
@@ -183,16 +178,9 @@ static bool is_gid_ready(const struct node *n, const struct device *d, const str
 {
 	uint8_t bytes[16];
 
-	for (size_t i = 0; i < port->n_gids; i++) {
-		const struct gid *gid = &port->gids[i];
-
-		if (is_ipv6 && (!gid_parse(gid->gid, bytes) || !gid_is_global_ipv6(bytes)))
-			continue;
-		if (streq(gid->type, GID_ROCE_V2) && gid->netdev[0] &&
-		    is_own_netdev(n, d, gid->netdev))
-			return true;
-	}
-	return false;
+	return ANY(g, port->gids, port->n_gids,
+		   streq(g->type, GID_ROCE_V2) && g->netdev[0] && is_own_netdev(n, d, g->netdev) &&
+			   (!is_ipv6 || (gid_parse(g->gid, bytes) && gid_is_global_ipv6(bytes))));
 }
 
 /*
