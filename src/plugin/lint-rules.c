@@ -16,6 +16,7 @@ struct linter {
 	struct lint *lint;
 	size_t *at; /* by the number of the node's function: that of its first in lint.exposed, plus
 		       one */
+	bool is_short; /* there was no memory for something */
 };
 
 /* A function as the plugin finds it. */
@@ -26,22 +27,22 @@ struct function {
 	bool is_elsewhere;           /* in a pod, or on its way: it was all right before */
 };
 
-static int refuse(struct linter *l, enum reason reason, const char *detail)
+static void refuse(struct linter *l, enum reason reason, const char *detail)
 {
 	if (l->lint->refusal != REASON_NONE)
-		return 0; /* the first one is the one the plugin exits with */
+		return; /* the first one is the one the plugin exits with */
 	l->lint->refusal = reason;
 	COPY(l->lint->detail, detail);
-	return 0;
 }
 
-static int add_finding(struct linter *l, enum reason reason, const char *target, const char *detail)
+static void add_finding(struct linter *l, enum reason reason, const char *target,
+			const char *detail)
 {
 	struct diagnostic f = { .reason = reason };
 
 	COPY(f.target, target);
 	COPY(f.detail, detail);
-	return ADD(l->lint->findings, l->lint->n_findings, f);
+	l->is_short |= ADD(l->lint->findings, l->lint->n_findings, f) < 0;
 }
 
 /* Plugins look below the function, where those of the kernel's erdma are not. */
@@ -290,35 +291,33 @@ static size_t number_of(const struct linter *l, const char *pci)
 	return 0;
 }
 
-static int expose(struct linter *l, const char *pci, const char *resource)
+static void expose(struct linter *l, const char *pci, const char *resource)
 {
 	const size_t before = number_of(l, pci);
 	struct exposed *e;
 	char detail[256];
-	int r = 0;
 
 	if (before) {
 		snprintf(detail, sizeof(detail), "%.100s and %.100s",
 			 l->lint->exposed[before - 1].resource, resource);
-		r = add_finding(l, REASON_PLUGIN_TWO_POOLS, pci, detail);
-		if (r < 0 || l->config->plugin.type == PLUGIN_SRIOV)
-			return r;
+		add_finding(l, REASON_PLUGIN_TWO_POOLS, pci, detail);
+		if (l->config->plugin.type == PLUGIN_SRIOV)
+			return;
 	}
 
 	e = APPEND(l->lint->exposed, l->lint->n_exposed);
+	l->is_short |= !e;
 	if (!e)
-		return -ENOMEM;
+		return;
 	COPY(e->pci, pci);
 	COPY(e->resource, resource);
 	if (place_of(l, pci) && !before)
 		*place_of(l, pci) = l->lint->n_exposed;
-	return 0;
 }
 
-static int lint_pool(struct linter *l, const json_t *pool)
+static void lint_pool(struct linter *l, const json_t *pool)
 {
 	char resource[RESOURCE_LEN];
-	int r = 0;
 
 	resource_of(l, pool, resource, sizeof(resource));
 	/* No share is no device. */
@@ -326,13 +325,12 @@ static int lint_pool(struct linter *l, const json_t *pool)
 	    document_get_number(pool, "rdmaHcaMax") == 0)
 		return add_finding(l, REASON_PLUGIN_EMPTY, resource, "rdmaHcaMax is 0");
 
-	for (size_t i = 0; i < l->node->n_pcis && r >= 0; i++) {
+	for (size_t i = 0; i < l->node->n_pcis; i++) {
 		const struct function f = find_function(l, &l->node->pcis[i]);
 
 		if (broken_rule(l, &f) == REASON_NONE && is_selected(l, &f, pool))
-			r = expose(l, f.pci->address, resource);
+			expose(l, f.pci->address, resource);
 	}
-	return r;
 }
 
 /* Files */
@@ -364,7 +362,7 @@ static bool is_again(const struct linter *l, const json_t *pools, size_t at)
 	return false;
 }
 
-static int check_pool(struct linter *l, const json_t *pools, size_t at)
+static void check_pool(struct linter *l, const json_t *pools, size_t at)
 {
 	const json_t *pool = json_array_get(pools, at);
 	json_t *selectors = json_object_get(pool, "selectors");
@@ -380,70 +378,60 @@ static int check_pool(struct linter *l, const json_t *pools, size_t at)
 		return refuse(l, REASON_PLUGIN_FILE, "neither or both of devices and selectors");
 	if (!is_shared && !json_is_object(selectors))
 		return refuse(l, REASON_PLUGIN_FILE, "a resource without selectors");
-	return 0;
 }
 
-static int lint_pools(struct linter *l, const json_t *document, const char *key)
+static void lint_pools(struct linter *l, const json_t *document, const char *key)
 {
 	const json_t *pools = json_object_get(document, key);
 	const json_t *interval = json_object_get(document, "periodicUpdateInterval");
-	int r = 0;
 
 	if (json_array_size(pools) == 0)
 		return refuse(l, REASON_PLUGIN_FILE, key);
 	if (interval && (!json_is_integer(interval) || json_integer_value(interval) < 0))
 		return refuse(l, REASON_PLUGIN_FILE, "periodicUpdateInterval");
 
-	for (size_t i = 0; i < json_array_size(pools) && r >= 0; i++)
-		r = check_pool(l, pools, i);
-	for (size_t i = 0; l->lint->refusal == REASON_NONE && i < json_array_size(pools) && r >= 0;
-	     i++)
-		r = lint_pool(l, json_array_get(pools, i));
-	return r;
+	for (size_t i = 0; i < json_array_size(pools); i++)
+		check_pool(l, pools, i);
+	for (size_t i = 0; l->lint->refusal == REASON_NONE && i < json_array_size(pools); i++)
+		lint_pool(l, json_array_get(pools, i));
 }
 
-static int lint_hca(struct linter *l, const json_t *document)
+static void lint_hca(struct linter *l, const json_t *document)
 {
-	int r = 0;
-
 	if (!streq(document_get_text(document, "mode"), "hca"))
 		return refuse(l, REASON_PLUGIN_FILE, "mode");
 
-	for (size_t i = 0; i < l->node->n_ibdevs && r >= 0; i++) {
+	for (size_t i = 0; i < l->node->n_ibdevs; i++) {
 		const struct ibdev *ib = &l->node->ibdevs[i];
 
 		/* A VF counts beside its PF, by address; the ibdevs of one function count once. */
 		if (!ib->is_virtual && !number_of(l, *ib->pci ? ib->pci : ib->name))
-			r = expose(l, *ib->pci ? ib->pci : ib->name, HCA_RESOURCE);
+			expose(l, *ib->pci ? ib->pci : ib->name, HCA_RESOURCE);
 	}
-	for (size_t i = 0; i < l->plan->n_devices && r >= 0; i++) {
+	for (size_t i = 0; i < l->plan->n_devices; i++) {
 		const struct device *d = &l->plan->devices[i];
 
 		if (output_plugin_offers(d) && (d->is_in_pod || d->is_lost) &&
 		    !number_of(l, d->pci->address))
-			r = expose(l, d->pci->address, HCA_RESOURCE);
+			expose(l, d->pci->address, HCA_RESOURCE);
 	}
-	return r;
 }
 
 /* dranet finds all NICs; dra-driver-sriov publishes what a SriovResourcePolicy names: our PFs. */
-static int lint_dra(struct linter *l)
+static void lint_dra(struct linter *l)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < l->node->n_pcis && r >= 0; i++) {
+	for (size_t i = 0; i < l->node->n_pcis; i++) {
 		const struct function f = find_function(l, &l->node->pcis[i]);
 
 		if ((f.device || l->config->plugin.type == PLUGIN_DRANET) &&
 		    broken_dra_rule(l, &f) == REASON_NONE)
-			r = expose(l, f.pci->address,
-				   f.device ? output_plugin_resource(l->config, f.device)
-					    : l->config->plugin.resource);
+			expose(l, f.pci->address,
+			       f.device ? output_plugin_resource(l->config, f.device)
+					: l->config->plugin.resource);
 	}
-	return r;
 }
 
-static int lint_document(struct linter *l, const json_t *document, const char *problem)
+static void lint_document(struct linter *l, const json_t *document, const char *problem)
 {
 	if (!json_is_object(document))
 		return refuse(l, REASON_PLUGIN_FILE, problem);
@@ -460,13 +448,13 @@ static int lint_document(struct linter *l, const json_t *document, const char *p
 
 /*
  * Finds devices that have a place in the file and are not exposed, each with the rule that keeps it
- * out. A PF that loses its VFs by this plan is exposed after it.
+ * out. A PF that loses its VFs by this plan is exposed after it. Return: is there one?
  */
-static int find_missing(struct linter *l, bool *ret_later)
+static bool find_missing(struct linter *l)
 {
-	int r = 0;
+	bool is_later = false;
 
-	for (size_t i = 0; i < l->plan->n_devices && r >= 0; i++) {
+	for (size_t i = 0; i < l->plan->n_devices; i++) {
 		const struct device *d = &l->plan->devices[i];
 		const struct function f = find_function(l, d->pci);
 		enum reason reason;
@@ -474,32 +462,29 @@ static int find_missing(struct linter *l, bool *ret_later)
 		if (!output_plugin_offers(d) || number_of(l, d->pci->address))
 			continue;
 		if (plan_changes_vfs(l->plan, d->pci->address)) {
-			*ret_later = true;
+			is_later = true;
 			continue;
 		}
 		l->lint->n_withheld += d->is_usable;
 		reason = l->config->plugin.type == PLUGIN_HCA      ? REASON_NO_IBDEV
 			 : plugin_has_file(l->config->plugin.type) ? broken_rule(l, &f)
 								   : broken_dra_rule(l, &f);
-		r = add_finding(l, reason == REASON_NONE ? REASON_PLUGIN_NOT_SELECTED : reason,
-				d->pci->address, output_plugin_resource(l->config, d));
+		add_finding(l, reason == REASON_NONE ? REASON_PLUGIN_NOT_SELECTED : reason,
+			    d->pci->address, output_plugin_resource(l->config, d));
 	}
-	return r;
+	return is_later;
 }
 
-static int find_foreign(struct linter *l)
+static void find_foreign(struct linter *l)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < l->lint->n_exposed && r >= 0; i++) {
+	for (size_t i = 0; i < l->lint->n_exposed; i++) {
 		const struct exposed *e = &l->lint->exposed[i];
 		const struct pci *pci = node_pci(l->node, e->pci);
 		const struct device *d = pci ? plan_device(l->plan, pci) : NULL;
 
 		if (!d || !output_plugin_offers(d))
-			r = add_finding(l, REASON_PLUGIN_FOREIGN, e->pci, e->resource);
+			add_finding(l, REASON_PLUGIN_FOREIGN, e->pci, e->resource);
 	}
-	return r;
 }
 
 int output_lint(const struct config *c, const struct node *n, const struct plan *p,
@@ -510,33 +495,24 @@ int output_lint(const struct config *c, const struct node *n, const struct plan 
 	struct linter l = { .config = c, .node = n, .plan = p, .lint = &lint, .at = at };
 	json_error_t error = {};
 	json_auto_t *document = NULL;
-	int r = 0;
 
 	if (!at || (plugin_has_file(c->plugin.type) &&
 		    document_parse(text, strlen(text), 0, &document, &error) == -ENOMEM))
 		return -ENOMEM;
 	if (!plugin_has_file(c->plugin.type))
-		r = lint_dra(&l);
+		lint_dra(&l);
 	else if (n->netns_mode == NETNS_MODE_EXCLUSIVE && c->plugin.type != PLUGIN_SRIOV)
 		refuse(&l, REASON_NETNS_EXCLUSIVE, "");
 	else
-		r = lint_document(&l, document, error.text);
-	if (r < 0)
-		return r;
+		lint_document(&l, document, error.text);
 	if (lint.refusal == REASON_NONE) {
-		bool is_later = false;
+		const bool is_later = find_missing(&l);
 
-		r = find_missing(&l, &is_later);
-		if (r >= 0)
-			r = find_foreign(&l);
-		if (r < 0)
-			return r;
+		find_foreign(&l);
 		if (lint.n_exposed == 0 && !is_later)
 			refuse(&l, REASON_PLUGIN_EMPTY, "");
 	}
-
-	*ret = TAKE_STRUCT(lint);
-	return 0;
+	return GIVE(l.is_short ? -ENOMEM : 0, lint, ret);
 }
 
 static bool names_erdma(const char *match)
