@@ -17,6 +17,7 @@
 #include "../src/model/plugin-facts.h"
 #include "../src/model/use-facts.h"
 #include "../src/model/vf-facts.h"
+#include "../src/step/steps.h"
 #include "scene.h"
 
 #define KUBELET_FILE_PATH "/var/lib/kubelet/config.yaml"
@@ -3845,6 +3846,36 @@ static void a_dra_driver_gets_no_file_and_an_old_one_goes(_unused_ void **state)
 	}
 }
 
+static void one_change_of_the_kubelet_has_all_settings_around_a_refused_one(_unused_ void **state)
+{
+	const struct config config = {};
+	const struct memory memory = {};
+	struct node n = { .is_copy = true };
+	struct kubelet_item *items = n.kubelet_decision.items;
+
+	items[KUBELET_TOPOLOGY_POLICY] = (struct kubelet_item){
+		.row = 7, .outcome = KUBELET_CHANGED, .path = "/a", .to = "restricted"
+	};
+	items[KUBELET_TOPOLOGY_SCOPE] = (struct kubelet_item){ .row = 5,
+							       .outcome = KUBELET_REFUSED,
+							       .reason = REASON_KUBELET_FLAG_WINS,
+							       .path = "/b" };
+	items[KUBELET_CPU_POLICY] = (struct kubelet_item){
+		.row = 7, .outcome = KUBELET_CHANGED, .path = "/a", .to = "static"
+	};
+	for (size_t n_before = 0; n_before < 8; n_before++) {
+		_cleanup_(plan_done) struct plan p = {};
+
+		for (size_t i = 0; i < n_before; i++)
+			plan_add(&p, STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, "eth0");
+		plan_kubelet(&config, &n, &memory, &p);
+		assert_int_equal(p.n_actions, n_before + 2);
+		assert_string_equal(p.actions[n_before].text.to, "restricted");
+		assert_string_equal(p.actions[n_before].detail, "cpuManagerPolicy static");
+		assert_string_equal(p.actions[n_before + 1].target, "/b");
+	}
+}
+
 static void every_action_is_of_the_step_of_its_verb(_unused_ void **state)
 {
 	static const enum step steps[_VERB_N] = {
@@ -3949,6 +3980,7 @@ int main(void)
 		cmocka_unit_test(what_is_refused_now_is_no_failure),
 		cmocka_unit_test(the_order_is_that_of_the_mission),
 		cmocka_unit_test(a_dra_driver_gets_no_file_and_an_old_one_goes),
+		cmocka_unit_test(one_change_of_the_kubelet_has_all_settings_around_a_refused_one),
 		cmocka_unit_test(every_action_is_of_the_step_of_its_verb),
 	};
 

@@ -5,23 +5,28 @@
  */
 #include "../step/steps.h"
 
-/* Adds a setting to the one change of all settings, which kubelet-ensure makes together. */
-static void add_change(const struct kubelet_item *item, enum kubelet_setting s,
-		       struct action **change, struct plan *p)
+/* The one change of all settings, which kubelet-ensure makes together; NULL: there is none yet. */
+static struct action *find_change(const struct plan *p)
 {
-	if (*change) {
-		const char *detail = (*change)->detail;
+	return FIND(a, p->actions, p->n_actions,
+		    a->verb == VERB_ENSURE_KUBELET && a->class == CLASS_CHANGE);
+}
 
-		(*change)->detail =
-			plan_text(p, "%s%s%s %s%s%s", detail, *detail ? "; " : "", kubelet_key(s),
-				  item->from, *item->from ? " -> " : "", item->to);
+static void add_change(const struct kubelet_item *item, enum kubelet_setting s, struct plan *p)
+{
+	struct action *a = find_change(p);
+
+	if (a) {
+		a->detail =
+			plan_text(p, "%s%s%s %s%s%s", a->detail, *a->detail ? "; " : "",
+				  kubelet_key(s), item->from, *item->from ? " -> " : "", item->to);
 		return;
 	}
-	*change = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE, item->path);
-	(*change)->subject = kubelet_key(s);
-	COPY((*change)->text.from, item->from);
-	COPY((*change)->text.to, item->to);
-	(*change)->detail = action_text(&p->texts, item->detail);
+	a = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE, item->path);
+	a->subject = kubelet_key(s);
+	COPY(a->text.from, item->from);
+	COPY(a->text.to, item->to);
+	a->detail = action_text(&p->texts, item->detail);
 }
 
 static void add_refused(const struct kubelet_item *item, struct plan *p)
@@ -81,7 +86,6 @@ void plan_kubelet(const struct config *c, const struct node *n,
 		  const struct memory *memory _unused_, struct plan *p)
 {
 	const struct kubelet_decision *d = &n->kubelet_decision;
-	struct action *change = NULL;
 	bool is_done = true;
 
 	/* kubelet-ensure and generator read no last good configuration, and keep their files. */
@@ -97,14 +101,15 @@ void plan_kubelet(const struct config *c, const struct node *n,
 			continue;
 		is_done = false;
 		if (item->outcome == KUBELET_CHANGED)
-			add_change(item, (enum kubelet_setting)i, &change, p);
+			add_change(item, (enum kubelet_setting)i, p);
 		else if (!is_told(d, (size_t)i))
 			add_refused(item, p);
 	}
-	if (d->is_state_removed && !change) {
-		change = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE,
-				  n->kubelet.cpus.checkpoint_path);
-		COPY(change->text.from, n->kubelet.cpus.checkpoint);
+	if (d->is_state_removed && !find_change(p)) {
+		struct action *a = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE,
+					    n->kubelet.cpus.checkpoint_path);
+
+		COPY(a->text.from, n->kubelet.cpus.checkpoint);
 		is_done = false;
 	}
 	if (is_done && n->kubelet.is_deferred)
