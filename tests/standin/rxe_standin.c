@@ -2,9 +2,10 @@
 /*
  * Stand-in: gives a rdma_rxe device the place in the device tree that a hardware HCA has.
  *
- * A newer kernel keeps every rxe in /sys/devices/virtual. Writing the name of a network device to
- * the parameter "attach" moves the rxe made on it below that device's PCI function. A kernel that
- * puts it there by itself is left as it is. What this can not show is in README.md.
+ * A newer kernel keeps every rxe in /sys/devices/virtual. Each rxe is moved below the PCI function
+ * of its network device while it is registered, before udev hears of it; at the load of this
+ * module, those that are there. A kernel that puts it there by itself is left as it is, and so is an
+ * rxe on a dummy or veth, which have no function. What this can not show is in README.md.
  *
  * A driver of hardware takes its RDMA device back before it lets go of the function. An rxe goes
  * some time after its network device, which may be later than the function below which it is: then
@@ -14,44 +15,52 @@
 #include <linux/device.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
-#include <linux/nsproxy.h>
 #include <linux/pci.h>
-#include <linux/sched.h>
 #include <linux/string.h>
+#include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 
-static int attach(const char *value, const struct kernel_param *kp)
+static struct net_device *netdev_of(struct ib_device *ibdev)
 {
-	struct ib_device *ibdev;
-	struct net_device *nd;
-	char name[IFNAMSIZ];
+	struct net_device *nd, *found = NULL;
+	struct net *net;
+
+	rcu_read_lock();
+	for_each_net_rcu(net) {
+		for_each_netdev_rcu(net, nd) {
+			struct ib_device *its = ib_device_get_by_netdev(nd, RDMA_DRIVER_RXE);
+
+			if (!its)
+				continue;
+			ib_device_put(its);
+			if (its != ibdev)
+				continue;
+			found = nd;
+			dev_hold(found);
+			goto unlock;
+		}
+	}
+unlock:
+	rcu_read_unlock();
+	return found;
+}
+
+static int on_ibdev(struct ib_device *ibdev)
+{
+	struct net_device *nd = netdev_of(ibdev);
 	int r = 0;
 
-	if (strscpy(name, value, sizeof(name)) < 0)
-		return -ENAMETOOLONG;
-	nd = dev_get_by_name(current->nsproxy->net_ns, strim(name));
 	if (!nd)
-		return -ENODEV;
+		return 0;
 
-	if (!nd->dev.parent || !dev_is_pci(nd->dev.parent)) {
-		r = -EINVAL; /* dummy, veth: there is no function to move it to */
-		goto put_nd;
-	}
-
-	ibdev = ib_device_get_by_netdev(nd, RDMA_DRIVER_RXE);
-	if (!ibdev) {
-		r = -ENOENT;
-		goto put_nd;
-	}
-
-	if (ibdev->dev.parent != nd->dev.parent)
+	if (nd->dev.parent && dev_is_pci(nd->dev.parent) && ibdev->dev.parent != nd->dev.parent)
 		r = device_move(&ibdev->dev, nd->dev.parent, DPM_ORDER_NONE);
 
-	ib_device_put(ibdev);
-put_nd:
 	dev_put(nd);
 	return r;
 }
+
+static struct ib_client client = { .name = "rxe_standin", .add = on_ibdev };
 
 /* the ibdev itself, and where the kernel put them there, uverbs and umad */
 static int is_rdma(struct device *dev, void *data)
@@ -77,20 +86,23 @@ static struct notifier_block pci_notifier = { .notifier_call = on_pci };
 
 static int __init standin_init(void)
 {
-	return bus_register_notifier(&pci_bus_type, &pci_notifier);
+	int r = bus_register_notifier(&pci_bus_type, &pci_notifier);
+
+	if (r)
+		return r;
+	r = ib_register_client(&client);
+	if (r)
+		bus_unregister_notifier(&pci_bus_type, &pci_notifier);
+	return r;
 }
 module_init(standin_init);
 
 static void __exit standin_exit(void)
 {
+	ib_unregister_client(&client);
 	bus_unregister_notifier(&pci_bus_type, &pci_notifier);
 }
 module_exit(standin_exit);
-
-static const struct kernel_param_ops attach_ops = { .set = attach };
-
-module_param_cb(attach, &attach_ops, NULL, 0200);
-MODULE_PARM_DESC(attach, "network device whose rxe is moved below its PCI function");
 
 MODULE_DESCRIPTION("Stand-in: rdma_rxe in the place of a hardware HCA");
 MODULE_LICENSE("GPL");
