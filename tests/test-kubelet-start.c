@@ -399,7 +399,34 @@ static const struct {
 	  .exit = "json: cannot unmarshal number into Go struct field" },
 	{ "whole cores without quotes, and a flag that says nothing",
 	  "cpuManagerPolicyOptions: {full-pcpus-only: true}\n", "--cpu-manager-policy-options=",
-	  .exit = "json: cannot unmarshal bool into Go struct field" },
+	  .exit = "invalid argument \"\" for \"--cpu-manager-policy-options\" flag: malformed "
+		  "pair, expect string=string" },
+	{ "a flag of the topology manager's options that says nothing", "",
+	  "--topology-manager-policy-options=", .minor = 26 },
+	{ "two options of the CPU manager in one flag", STATIC,
+	  "--cpu-manager-policy-options=full-pcpus-only=true,distribute-cpus-across-numa=true",
+	  .minor = 23, .exit = "bad value for option \"full-pcpus-only\"" },
+	{ "two options of the CPU manager in two flags", STATIC,
+	  "--cpu-manager-policy-options=full-pcpus-only=true "
+	  "--cpu-manager-policy-options=distribute-cpus-across-numa=true",
+	  .minor = 33 },
+	{ "an amount without a name", "", "--kube-reserved=500m",
+	  .exit = "invalid argument \"500m\" for \"--kube-reserved\" flag: malformed pair, expect "
+		  "string=string" },
+	{ "an amount of nothing", "", "--system-reserved=" },
+	{ "a threshold with another sign", "", "--eviction-hard=memory.available=1Gi",
+	  .exit = "invalid argument \"memory.available=1Gi\" for \"--eviction-hard\" flag: "
+		  "malformed pair, expect string<string" },
+	{ "memory in a unit that is none", "kubeReserved: {cpu: 500m, memory: 500MB}\n",
+	  .exit = "--kube-reserved value failed to parse: failed to parse quantity \"500MB\" for "
+		  "\"memory\" resource" },
+	{ "memory in a unit that is none, by flag", "", "--system-reserved=memory=1GB",
+	  .exit = "--system-reserved value failed to parse: failed to parse quantity \"1GB\" for "
+		  "\"memory\" resource" },
+	{ "a threshold in a unit that is none", "evictionHard: {memory.available: 500MB}\n",
+	  .exit = "quantities must match the regular expression" },
+	{ "a threshold as a share",
+	  "evictionHard: {memory.available: 5%, nodefs.available: 10%}\n" },
 	{ "reserved CPUs without quotes", "kubeReserved: {cpu: 1}\n",
 	  .exit = "json: cannot unmarshal number into Go struct field "
 		  "KubeletConfiguration.kubeReserved of type string" },
@@ -413,7 +440,9 @@ static const struct {
 	  "evictionHard: {memory.available: 104857600, nodefs.available: 10%}\n",
 	  .exit = "json: cannot unmarshal number into Go struct field "
 		  "KubeletConfiguration.evictionHard of type string" },
-	{ "reserved CPUs as a float that only C has", "kubeReserved: {cpu: 0x1p3}\n" },
+	{ "reserved CPUs as a float that only C has", "kubeReserved: {cpu: 0x1p3}\n",
+	  .exit = "--kube-reserved value failed to parse: failed to parse quantity \"0x1p3\" for "
+		  "\"cpu\" resource" },
 	{ "reserved CPUs as a hexadecimal number", "kubeReserved: {cpu: 0x1e}\n",
 	  .exit = "json: cannot unmarshal number" },
 	{ "a list of one CPU without quotes", "reservedSystemCPUs: 4\n",

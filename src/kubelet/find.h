@@ -38,7 +38,8 @@ struct kubelet_start {
 	/* The words with which a kubelet of memory policy Static ends, and one with this state
 	 * file; empty: it does not. */
 	char memory_problem[160], memory_state_problem[96];
-	char reserved_problem[256]; /* the same of each policy: a reservation that is none */
+	/* The same of each policy: a reservation of memory, an amount, a map of a flag. */
+	char reserved_problem[256], amount_problem[256], flag_problem[256];
 };
 
 struct kubelet_found {

@@ -48,6 +48,11 @@ static const struct flag_name {
 };
 _Static_assert(ELEMENTSOF(names) == _FLAG_N + 4, "a name for every flag");
 
+const char *flags_name(enum flag_kind kind)
+{
+	return FIND(it, names, ELEMENTSOF(names), it->kind == kind)->name;
+}
+
 void flags_done(struct flags *l)
 {
 	free(l->flags);

@@ -62,6 +62,8 @@ struct flags {
 	size_t n_flags;
 };
 
+const char *flags_name(enum flag_kind kind); /* without "--" */
+
 /* Return: 0 or -ENOMEM. The arguments that are about a flag are marked as relevant. */
 int flags_read(struct unit *u, struct flags *ret);
 void flags_done(struct flags *l);

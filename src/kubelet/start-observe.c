@@ -25,11 +25,22 @@ static bool is_number(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-/* @first to @end: the rows of its map. @other: its first name that none of them has. */
-static void take_word(const char *name, const char *value, enum start_word first,
-		      enum start_word end, char other[64], struct kubelet_start *ret)
+/* A map of the kubelet's, as its flag or its files give it. */
+struct map {
+	enum flag_kind kind;
+	const char *key,
+		*between; /* a flag: its pairs; NoSplit of map_string_string.go: one pair */
+	char of_pair;     /* a flag: "=", or "<" */
+	void (*take)(const struct map *map, const char *name, const char *value,
+		     struct kubelet_start *ret);
+	enum start_word first, end; /* its rows */
+	int other;                  /* which other_option has its first name that is no row's */
+};
+
+static void take_word(const struct map *map, const char *name, const char *value,
+		      struct kubelet_start *ret)
 {
-	for (enum start_word w = first; w < end; w++)
+	for (enum start_word w = map->first; w < map->end; w++)
 		if (streq(name, start_rows[w].name)) {
 			const bool is_max = w == NUMA_OPTION_MAX_NODES;
 			const uint32_t bit = 1u << w;
@@ -43,36 +54,79 @@ static void take_word(const char *name, const char *value, enum start_word first
 									    : ret->bad & ~bit;
 			return;
 		}
-	copy(other, 64, name);
+	if (map->other >= 0)
+		COPY(ret->other_option[map->other], name);
+}
+
+/* A byte that no quantity has, as in "500MB": ParseQuantity() in apimachinery. */
+static void take_amount(const struct map *map, const char *name, const char *value,
+			struct kubelet_start *ret)
+{
+	const bool is_threshold = map->kind == FLAG_EVICTION_HARD;
+
+	if (!value[strspn(value, "0123456789+-.eEinumkKMGTP")] ||
+	    (is_threshold && strchr(value, '%')) || !sources_are_read(map->key, name))
+		return;
+	if (is_threshold)
+		problem_note(ret->amount_problem, "quantities must match the regular expression");
+	else
+		problem_note(ret->amount_problem,
+			     "--%s value failed to parse: failed to parse quantity \"%.40s\" for "
+			     "\"%s\" resource",
+			     flags_name(map->kind), value, name);
+}
+
+/* map_string_string.go and its like in component-base/cli/flag */
+static void take_flag(const struct map *map, const struct flag *flag, struct kubelet_start *ret)
+{
+	char text[sizeof(flag->value)], *rest = text, *value;
+
+	COPY(text, flag->value);
+	while ((value = strsep(&rest, map->between))) {
+		const char *name = strsep(&value, (const char[]){ map->of_pair, '\0' });
+
+		if (value)
+			map->take(map, name, value, ret);
+		else if (!flag->is_cut && (*name || !*map->between))
+			problem_note(
+				ret->flag_problem,
+				"invalid argument \"%.60s\" for \"--%s\" flag: malformed pair, "
+				"expect string%c%s",
+				flag->value, flags_name(map->kind), map->of_pair,
+				map->kind == FLAG_FEATURE_GATES ? "bool" : "string");
+	}
 }
 
 /* A flag takes the map of the files away, unless they are gates. */
-static void read_words(const struct sources *sources, const struct flags *flags,
-		       enum flag_kind kind, const char *key, enum start_word first,
-		       enum start_word end, char other[64], struct kubelet_start *ret)
+static void read_map(const struct sources *sources, const struct flags *flags,
+		     const struct map *map, struct kubelet_start *ret)
 {
-	const bool is_of_files = !flags_last(flags, kind) || kind == FLAG_FEATURE_GATES;
+	const bool is_of_files = !flags_last(flags, map->kind) || map->kind == FLAG_FEATURE_GATES;
 
 	for (size_t i = 0; i < sources->n_sources && is_of_files; i++)
 		for (size_t k = 0; k < sources->sources[i].items.n_items; k++) {
 			const struct yaml_item *item = &sources->sources[i].items.items[k];
 
-			if (streq(item->key, key) && *item->sub && !item->is_null &&
-			    sources_find(sources, key, item->sub, NULL) == item)
-				take_word(item->sub, item->text, first, end, other, ret);
+			if (streq(item->key, map->key) && *item->sub && !item->is_null &&
+			    sources_are_read(map->key, item->sub) &&
+			    sources_find(sources, map->key, item->sub, NULL) == item)
+				map->take(map, item->sub, item->text, ret);
 		}
-	for (size_t i = 0; i < flags->n_flags; i++) {
-		char text[sizeof(flags->flags[i].value)], *rest = text, *value;
-
-		COPY(text, flags->flags[i].kind == kind ? flags->flags[i].value : "");
-		while ((value = strsep(&rest, ","))) {
-			const char *name = strsep(&value, "=");
-
-			if (value)
-				take_word(name, value, first, end, other, ret);
-		}
-	}
+	for (size_t i = 0; i < flags->n_flags; i++)
+		if (flags->flags[i].kind == map->kind)
+			take_flag(map, &flags->flags[i], ret);
 }
+
+static const struct map maps[] = {
+	{ FLAG_CPU_OPTIONS, "cpuManagerPolicyOptions", "", '=', take_word, 0, NUMA_OPTIONS,
+	  START_CPUS },
+	{ FLAG_POLICY_OPTIONS, "topologyManagerPolicyOptions", ",", '=', take_word, NUMA_OPTIONS,
+	  GATES, START_NUMA },
+	{ FLAG_FEATURE_GATES, "featureGates", ",", '=', take_word, GATES, _START_WORD_N, -1 },
+	{ FLAG_KUBE_RESERVED, "kubeReserved", ",", '=', take_amount },
+	{ FLAG_SYSTEM_RESERVED, "systemReserved", ",", '=', take_amount },
+	{ FLAG_EVICTION_HARD, "evictionHard", ",", '<', take_amount },
+};
 
 /* The type of a scalar in YAML 1.1: resolve() in resolve.go of go-yaml v2. */
 static const char *type_of(const struct yaml_item *item)
@@ -395,16 +449,11 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 {
 	const struct flag *memory = flags_last(flags, FLAG_MEMORY_POLICY);
 	struct reserved m = {};
-	char gate[64];
 	const struct yaml_item *item;
 	int r;
 
-	read_words(sources, flags, FLAG_CPU_OPTIONS, "cpuManagerPolicyOptions", 0, NUMA_OPTIONS,
-		   ret->other_option[START_CPUS], ret);
-	read_words(sources, flags, FLAG_POLICY_OPTIONS, "topologyManagerPolicyOptions",
-		   NUMA_OPTIONS, GATES, ret->other_option[START_NUMA], ret);
-	read_words(sources, flags, FLAG_FEATURE_GATES, "featureGates", GATES, _START_WORD_N, gate,
-		   ret);
+	for (size_t i = 0; i < ELEMENTSOF(maps); i++)
+		read_map(sources, flags, &maps[i], ret);
 	for (size_t i = 0; i < START_FIELDS; i++)
 		ret->wrong_type[i] = find_wrong_type(sources, &start_fields[i]);
 

@@ -154,6 +154,12 @@ static bool has_no_folder(const struct start_question *q)
 		   q->k->seen.folder, q->k->seen.folder);
 }
 
+/* cmd/kubelet/app/server.go, NewKubeletCommand() */
+static bool has_wrong_flag(const struct start_question *q)
+{
+	return *q->k->start.flag_problem && say(q, "%s", q->k->start.flag_problem);
+}
+
 static bool is_wrong(const struct start_question *q)
 {
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
@@ -184,6 +190,10 @@ static bool is_wrong(const struct start_question *q)
 	/* cmd/kubelet/app/server.go, getReservedCPUs() */
 	if (*c->list_problem)
 		return say(q, "%s", c->list_problem);
+	/* cmd/kubelet/app/server.go, parseResourceList(); eviction/helpers.go. A list of CPUs
+	 * replaces the amounts of them. */
+	if (*q->k->start.amount_problem && !c->is_list)
+		return say(q, "%s", q->k->start.amount_problem);
 	/* cmd/kubelet/app/server.go, run(): 1.22 to 1.32, from 1.26 on */
 	for (enum start_kind kind = START_CPUS; kind <= START_NUMA; kind++)
 		if (is_any_given(q, kind) && !is_gate_on(q, kinds[kind].gate))
@@ -354,8 +364,8 @@ static bool is_memory_state_wrong(const struct start_question *q)
  * is named. A version of which nothing is said has them since 1.20.
  */
 static bool (*const rules[])(const struct start_question *q) = {
-	has_no_folder,   is_wrong,           is_topology_wrong,     are_cpus_wrong,
-	is_memory_wrong, is_cpu_state_wrong, is_memory_state_wrong,
+	has_wrong_flag, has_no_folder,   is_wrong,           is_topology_wrong,
+	are_cpus_wrong, is_memory_wrong, is_cpu_state_wrong, is_memory_state_wrong,
 };
 
 void start_find_exit(const struct kubelet_found *k, const struct start_policies *p, char ret[256])
