@@ -17,13 +17,18 @@ int cpus_parse_amount(const char *text, uint64_t *ret)
 		int n_bits;   /* that it is shifted by */
 	} suffixes[] = { { "", 3 },       { "m", 0 },      { "u", -3 },     { "n", -6 },
 			 { "k", 6 },      { "M", 9 },      { "G", 12 },     { "T", 15 },
-			 { "Ki", 3, 10 }, { "Mi", 3, 20 }, { "Gi", 3, 30 }, { "Ti", 3, 40 } };
+			 { "P", 18 },     { "E", 21 },     { "Ki", 3, 10 }, { "Mi", 3, 20 },
+			 { "Gi", 3, 30 }, { "Ti", 3, 40 }, { "Pi", 3, 50 }, { "Ei", 3, 60 } };
+	const bool is_negative = *text == '-';
 	const struct suffix *s;
 	uint64_t value = 0;
 	bool is_inexact = false;
 	int exponent = 100;
 	size_t n_digits = 0;
+	long more = 0; /* of "1e3" */
+	char *end;
 
+	text += is_negative || *text == '+';
 	for (bool is_fraction = false;; text++) {
 		if (*text == '.' && !is_fraction) {
 			is_fraction = true;
@@ -40,12 +45,18 @@ int cpus_parse_amount(const char *text, uint64_t *ret)
 		return -EINVAL;
 
 	s = FIND(it, suffixes, ELEMENTSOF(suffixes), streq(text, it->suffix));
+	if (!s && (*text == 'e' || *text == 'E') && text[1] && !isspace((unsigned char)text[1])) {
+		more = strtol(text + 1, &end, 10);
+		s = *end ? NULL : suffixes;
+	}
 	if (!s)
-		return -EINVAL; /* also "1e3": nobody writes CPUs so */
-	if (value >> (63 - s->n_bits))
+		return -EINVAL;
+	if (is_negative && value > 0)
+		return -EDOM;
+	if (value >> (63 - s->n_bits) || labs(more) > 18)
 		return -ERANGE;
 	value <<= s->n_bits;
-	exponent += s->exponent - 100;
+	exponent += s->exponent + (int)more - 100;
 	for (; exponent > 0; exponent--) {
 		if (value > UINT64_MAX / 10)
 			return -ERANGE;

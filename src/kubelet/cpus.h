@@ -21,7 +21,10 @@
 int cpus_observe(const struct fs *fs, const struct sources *sources, const struct flags *flags,
 		 const char *root_dir, bool is_strict, bool has_pods, struct kubelet_cpus *ret);
 
-/* "500m", "1", "0.5", "2Gi": in thousandths, rounded up. -EINVAL, also "1e3"; -ERANGE */
+/*
+ * "500m", "1", "0.5", "2Gi", "1e3": in thousandths, rounded up. -EINVAL: ParseQuantity() of
+ * apimachinery refuses it; -EDOM: it is negative; -ERANGE: more than we count.
+ */
 int cpus_parse_amount(const char *text, uint64_t *ret);
 
 /* A list as "0-3,8". Return: how many there are, all below @n; or -EINVAL. */

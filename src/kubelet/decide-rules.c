@@ -371,7 +371,7 @@ static void find_exit(const struct kubelet_found *k, const struct kubelet_decisi
 {
 	const bool is_cpu_changed =
 		is_after && d->items[KUBELET_CPU_POLICY].outcome == KUBELET_CHANGED;
-	const struct start_policies policies = {
+	struct start_policies policies = {
 		.topology = rank_of(k, d, KUBELET_TOPOLOGY_POLICY, is_after),
 		.cpu = rank_of(k, d, KUBELET_CPU_POLICY, is_after),
 		.is_cpu_state_asked = !d->is_state_removed && !is_cpu_changed,
@@ -380,6 +380,13 @@ static void find_exit(const struct kubelet_found *k, const struct kubelet_decisi
 		.n_numa_nodes = n_numa_nodes,
 	};
 
+	for (int s = KUBELET_TOPOLOGY_POLICY; s <= KUBELET_CPU_POLICY; s++) {
+		const struct kubelet_value *v = &k->seen.values[s];
+
+		if (v->source != KUBELET_UNKNOWN && (v->rank == 0 || v->is_misspelt) &&
+		    !streq(v->text, "?") && !(is_after && d->items[s].outcome == KUBELET_CHANGED))
+			policies.wrong_words |= 1u << s;
+	}
 	start_find_exit(k, &policies, ret);
 }
 

@@ -30,6 +30,7 @@ struct kubelet_start {
 	uint32_t given, on, bad;
 	char other_option[2][64];
 	const char *wrong_type[START_FIELDS]; /* of a value in a file, by start_fields; or NULL */
+	bool has_list;                        /* of reservedSystemCPUs */
 	uint32_t max_numa_nodes;              /* max-allowable-numa-nodes; 0: not set */
 	uint32_t n_packages;                  /* of processors; 0: not asked */
 	char memory_policy[16];

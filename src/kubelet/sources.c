@@ -46,6 +46,11 @@ static const struct {
 	{ "reservedMemory", "" },
 	{ "evictionHard", "" },
 	{ "evictionHard", "memory.available" },
+	{ "evictionHard", "nodefs.available" },
+	{ "evictionHard", "nodefs.inodesFree" },
+	{ "evictionHard", "imagefs.available" },
+	{ "evictionHard", "imagefs.inodesFree" },
+	{ "evictionHard", "pid.available" },
 	{ "mergeDefaultEvictionSettings", "" },
 	{ "kubeletCgroups", "" },
 	/* of MicroShift's own file */

@@ -20,8 +20,10 @@ static int parse_bool(const char *text)
 	return word ? word - words >= 6 : -1;
 }
 
+/* strconv.Atoi() */
 static bool is_number(const char *text)
 {
+	text += *text == '+' || *text == '-';
 	return *text && !text[strspn(text, "0123456789")];
 }
 
@@ -47,7 +49,7 @@ static void take_word(const struct map *map, const char *name, const char *value
 			const int is_on = parse_bool(value);
 
 			if (is_max)
-				ret->max_numa_nodes = (uint32_t)strtoul(value, NULL, 10);
+				ret->max_numa_nodes = (uint32_t)MAX(strtol(value, NULL, 10), 1);
 			ret->given |= bit;
 			ret->on = is_on > 0 ? ret->on | bit : ret->on & ~bit;
 			ret->bad = (is_max ? !is_number(value) : is_on < 0) ? ret->bad | bit
@@ -58,22 +60,53 @@ static void take_word(const struct map *map, const char *name, const char *value
 		COPY(ret->other_option[map->other], name);
 }
 
-/* A byte that no quantity has, as in "500MB": ParseQuantity() in apimachinery. */
+/* ParseQuantity() in apimachinery, and parsePercentage() in eviction/helpers.go: the words with
+ * which it is refused; or NULL. */
+static const char *find_bad_amount(const char *text, bool is_threshold)
+{
+	const size_t n = strlen(text);
+	uint64_t amount = 1;
+	char *end;
+	int r;
+
+	if (is_threshold && n > 0 && text[n - 1] == '%') {
+		const double share = strtod(text, &end);
+
+		return end == text || end[strspn(end, "%")] ? "strconv.ParseFloat: parsing"
+		       : share < 0 || share > 100           ? "eviction percentage threshold"
+							    : NULL;
+	}
+	r = cpus_parse_amount(text, &amount);
+	if (r == -EINVAL)
+		return n == 0 || text[strspn(text, "0123456789+-.eEinumkKMGTP")]
+			       ? "quantities must match the regular expression"
+			       : "unable to parse quantity's suffix";
+	if (is_threshold)
+		return r == -EDOM || amount == 0 ? "eviction threshold" : NULL;
+	return r == -EDOM ? "" : NULL;
+}
+
+/* parseResourceList() in cmd/kubelet/app/server.go: the words that it puts before. */
 static void take_amount(const struct map *map, const char *name, const char *value,
 			struct kubelet_start *ret)
 {
 	const bool is_threshold = map->kind == FLAG_EVICTION_HARD;
+	const bool is_judged = sources_are_read(map->key, name) &&
+			       !(ret->has_list && streq(name, "cpu")); /* which it replaces */
+	const char *bad = is_judged ? find_bad_amount(value, is_threshold) : NULL;
 
-	if (!value[strspn(value, "0123456789+-.eEinumkKMGTP")] ||
-	    (is_threshold && strchr(value, '%')) || !sources_are_read(map->key, name))
-		return;
-	if (is_threshold)
-		problem_note(ret->amount_problem, "quantities must match the regular expression");
-	else
+	if (bad && is_threshold)
+		problem_note(ret->amount_problem, "%s", bad);
+	else if (bad && *bad)
 		problem_note(ret->amount_problem,
 			     "--%s value failed to parse: failed to parse quantity \"%.40s\" for "
-			     "\"%s\" resource",
-			     flags_name(map->kind), value, name);
+			     "\"%s\" resource: %s",
+			     flags_name(map->kind), value, name, bad);
+	else if (bad)
+		problem_note(ret->amount_problem,
+			     "--%s value failed to parse: resource quantity for \"%s\" cannot be "
+			     "negative: %.40s",
+			     flags_name(map->kind), name, value);
 }
 
 /* map_string_string.go and its like in component-base/cli/flag */
@@ -85,6 +118,9 @@ static void take_flag(const struct map *map, const struct flag *flag, struct kub
 	while ((value = strsep(&rest, map->between))) {
 		const char *name = strsep(&value, (const char[]){ map->of_pair, '\0' });
 
+		if (value && map->kind == FLAG_FEATURE_GATES && parse_bool(value) < 0)
+			problem_note(ret->flag_problem,
+				     "invalid value of %.80s: %.80s, err: ", name, value);
 		if (value)
 			map->take(map, name, value, ret);
 		else if (!flag->is_cut && (*name || !*map->between))
@@ -97,7 +133,20 @@ static void take_flag(const struct map *map, const struct flag *flag, struct kub
 	}
 }
 
-/* A flag takes the map of the files away, unless they are gates. */
+/* A boolean of YAML 1.1: 1, 0, or -1 for what is none. */
+static int yaml_bool(const struct yaml_item *item)
+{
+	static const char *const words[] = { "n",     "N",     "no",  "No",  "NO",   "false",
+					     "False", "FALSE", "off", "Off", "OFF",  "y",
+					     "Y",     "yes",   "Yes", "YES", "true", "True",
+					     "TRUE",  "on",    "On",  "ON" };
+	const char *const *word = FIND(w, words, ELEMENTSOF(words), streq(item->text, *w));
+
+	return word && item->is_plain ? word - words >= 11 : -1;
+}
+
+/* A flag takes the map of the files away, unless they are gates. The null of a key is the decoder's
+ * zero in the file, and takes the key away in a drop-in. */
 static void read_map(const struct sources *sources, const struct flags *flags,
 		     const struct map *map, struct kubelet_start *ret)
 {
@@ -107,10 +156,16 @@ static void read_map(const struct sources *sources, const struct flags *flags,
 		for (size_t k = 0; k < sources->sources[i].items.n_items; k++) {
 			const struct yaml_item *item = &sources->sources[i].items.items[k];
 
-			if (streq(item->key, map->key) && *item->sub && !item->is_null &&
+			if (streq(item->key, map->key) && *item->sub &&
+			    !(item->is_null && *sources->sources[i].name) &&
 			    sources_are_read(map->key, item->sub) &&
 			    sources_find(sources, map->key, item->sub, NULL) == item)
-				map->take(map, item->sub, item->text, ret);
+				map->take(map, item->sub,
+					  map->kind == FLAG_FEATURE_GATES
+						  ? yaml_bool(item) > 0 ? "true" : "false"
+					  : item->is_null ? ""
+							  : item->text,
+					  ret);
 		}
 	for (size_t i = 0; i < flags->n_flags; i++)
 		if (flags->flags[i].kind == map->kind)
@@ -131,16 +186,12 @@ static const struct map maps[] = {
 /* The type of a scalar in YAML 1.1: resolve() in resolve.go of go-yaml v2. */
 static const char *type_of(const struct yaml_item *item)
 {
-	static const char *const bools[] = { "y",     "Y",    "yes", "Yes", "YES",   "true",
-					     "True",  "TRUE", "on",  "On",  "ON",    "n",
-					     "N",     "no",   "No",  "NO",  "false", "False",
-					     "FALSE", "off",  "Off", "OFF" };
 	const char *text = item->text;
 	char *end;
 
 	if (!item->is_plain)
 		return "string";
-	if (ANY(b, bools, ELEMENTSOF(bools), streq(text, *b)))
+	if (yaml_bool(item) >= 0)
 		return "bool";
 	strtod(text, &end);
 	text += strspn(text, "+-.");
@@ -307,7 +358,8 @@ static void add_free(const struct sources *sources, const struct flags *flags, e
 
 	if (!flags_map(flags, kind, sub, text, sizeof(text)))
 		COPY(text, item && !item->is_null ? item->text : otherwise);
-	if (*text && !streq(text, "0%") && !streq(text, "100%"))
+	if (*text && !streq(text, "0%") && !streq(text, "100%") &&
+	    !find_bad_amount(text, kind == FLAG_EVICTION_HARD)) /* with which it exits before */
 		m->free += parse_bytes(text, m);
 }
 
@@ -323,6 +375,8 @@ static void read_reserved(const struct sources *sources, const struct flags *fla
 	const bool has_default = !eviction || eviction->is_null;
 
 	read_elements(sources, flags, m);
+	if (m->is_unclear)
+		*m->problem = '\0';
 	add_free(sources, flags, FLAG_SYSTEM_RESERVED, "systemReserved", "memory", "", m);
 	add_free(sources, flags, FLAG_KUBE_RESERVED, "kubeReserved", "memory", "", m);
 	add_free(sources, flags, FLAG_EVICTION_HARD, "evictionHard", "memory.available",
@@ -448,10 +502,13 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 		  const char *root_dir, bool is_rancher, struct kubelet_start *ret)
 {
 	const struct flag *memory = flags_last(flags, FLAG_MEMORY_POLICY);
+	const struct flag *list = flags_last(flags, FLAG_RESERVED_CPUS);
 	struct reserved m = {};
 	const struct yaml_item *item;
 	int r;
 
+	item = sources_find(sources, "reservedSystemCPUs", "", NULL);
+	ret->has_list = list ? *list->value : item && !item->is_null && *item->text;
 	for (size_t i = 0; i < ELEMENTSOF(maps); i++)
 		read_map(sources, flags, &maps[i], ret);
 	for (size_t i = 0; i < START_FIELDS; i++)
@@ -464,7 +521,7 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 	read_reserved(sources, flags, is_rancher, &m);
 	if (!m.is_unclear)
 		judge_reserved(fs, &m, ret);
-	COPY(ret->reserved_problem, m.is_unclear ? "" : m.problem);
+	COPY(ret->reserved_problem, m.problem);
 	r = read_memory_state(fs, root_dir, &m, ret);
 	if (r >= 0 && ret->on >> CPU_OPTION_BY_SOCKET & 1)
 		r = count_packages(fs, &ret->n_packages);

@@ -34,14 +34,15 @@ const struct start_row start_rows[_START_WORD_N] = {
 	[GATE_POD_MANAGERS] = { "PodLevelResourceManagers", 36 }, /* beta of 1.37 is off */
 };
 
+/* In the order of the alphabet, in which the decoder meets them. */
 const struct start_field start_fields[START_FIELDS] = {
 	{ "cpuManagerPolicyOptions", "string", GATE_CPU_OPTIONS },
-	{ "topologyManagerPolicyOptions", "string", GATE_NUMA_OPTIONS },
-	{ "kubeReserved", "string", GATE_TOPOLOGY },
-	{ "systemReserved", "string", GATE_TOPOLOGY },
 	{ "evictionHard", "string", GATE_TOPOLOGY },
-	{ "reservedSystemCPUs", "string", GATE_TOPOLOGY },
 	{ "featureGates", "bool", GATE_TOPOLOGY },
+	{ "kubeReserved", "string", GATE_TOPOLOGY },
+	{ "reservedSystemCPUs", "string", GATE_TOPOLOGY },
+	{ "systemReserved", "string", GATE_TOPOLOGY },
+	{ "topologyManagerPolicyOptions", "string", GATE_NUMA_OPTIONS },
 };
 
 struct start_question {
@@ -105,13 +106,22 @@ bool start_has_gate(const struct kubelet_found *k, enum start_word gate)
  * them.
  */
 static const struct option_kind {
-	const char *of, *gates; /* as the kubelet calls them */
+	const char *of, *gates, *levels[2]; /* as the kubelet calls them */
 	enum start_word first, end;
 	enum start_word gate; /* those for alpha and beta options follow */
 } kinds[] = {
-	{ "CPU Manager Policy", "\"CPUManager\", \"CPUManagerPolicyOptions\"", 0, NUMA_OPTIONS,
+	{ "CPU Manager Policy",
+	  "\"CPUManager\", \"CPUManagerPolicyOptions\"",
+	  { "CPU Manager Policy Alpha-level Options", "CPU Manager Policy Beta-level Options" },
+	  0,
+	  NUMA_OPTIONS,
 	  GATE_CPU_OPTIONS },
-	{ "Topology Manager Policy", "\"TopologyManagerPolicyOptions\"", NUMA_OPTIONS, GATES,
+	{ "Topology Manager Policy",
+	  "\"TopologyManagerPolicyOptions\"",
+	  { "topology manager policy alpha-level options",
+	    "topology manager policy beta-level options" },
+	  NUMA_OPTIONS,
+	  GATES,
 	  GATE_NUMA_OPTIONS },
 };
 
@@ -180,6 +190,10 @@ static bool is_wrong(const struct start_question *q)
 		return say(q, "topologyManagerPolicy %s requires feature gate TopologyManager",
 			   kubelet_word(KUBELET_TOPOLOGY_POLICY, q->p->topology));
 	/* apis/config/validation/validation.go */
+	for (enum kubelet_setting s = KUBELET_TOPOLOGY_POLICY; s <= KUBELET_TOPOLOGY_SCOPE; s++)
+		if (q->p->wrong_words >> s & 1)
+			return say(q, "%s (--%s) \"%s\" must be one of", kubelet_key(s),
+				   kubelet_flag(s), q->k->seen.values[s].text);
 	if (c->is_list && c->has_cgroup)
 		return say(q, "can't use reservedSystemCPUs (--reserved-cpus) with "
 			      "systemReservedCgroup (--system-reserved-cgroup) or "
@@ -190,9 +204,8 @@ static bool is_wrong(const struct start_question *q)
 	/* cmd/kubelet/app/server.go, getReservedCPUs() */
 	if (*c->list_problem)
 		return say(q, "%s", c->list_problem);
-	/* cmd/kubelet/app/server.go, parseResourceList(); eviction/helpers.go. A list of CPUs
-	 * replaces the amounts of them. */
-	if (*q->k->start.amount_problem && !c->is_list)
+	/* cmd/kubelet/app/server.go, parseResourceList(); eviction/helpers.go */
+	if (*q->k->start.amount_problem)
 		return say(q, "%s", q->k->start.amount_problem);
 	/* cmd/kubelet/app/server.go, run(): 1.22 to 1.32, from 1.26 on */
 	for (enum start_kind kind = START_CPUS; kind <= START_NUMA; kind++)
@@ -219,8 +232,8 @@ static bool has_bad_option(const struct start_question *q, enum start_kind kind)
 			unknown = start_rows[o].name;
 		else if (!is_since(q, start_rows[o].stable) &&
 			 !is_gate_on(q, of->gate + 1 + is_beta))
-			return say(q, "%s %s-level Options not enabled, but option \"%s\" provided",
-				   of->of, is_beta ? "Beta" : "Alpha", start_rows[o].name);
+			return say(q, "%s not enabled, but option \"%s\" provided",
+				   of->levels[is_beta], start_rows[o].name);
 		else if (q->k->start.bad >> o & 1)
 			return say(q, "%s \"%s\"",
 				   o == NUMA_OPTION_MAX_NODES
@@ -286,6 +299,8 @@ static bool are_cpus_wrong(const struct start_question *q)
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
 
 	/* cm/cpumanager/policy_none.go, NewNonePolicy(): 1.22 */
+	if (q->p->wrong_words >> KUBELET_CPU_POLICY & 1)
+		return say(q, "unknown policy: \"%s\"", q->k->seen.values[KUBELET_CPU_POLICY].text);
 	if (q->p->cpu == POLICY_NONE && is_any_given(q, START_CPUS))
 		return say(q, "None policy: received unsupported options");
 	if (!q->is_static)
@@ -359,13 +374,24 @@ static bool is_memory_state_wrong(const struct start_question *q)
 	       say(q, "%s", s->memory_state_problem);
 }
 
+/* cm/node_container_manager_linux.go, validateNodeAllocatable() */
+static bool is_too_much_reserved(const struct start_question *q)
+{
+	const struct kubelet_cpus *c = &q->k->seen.cpus;
+
+	return c->n_online > 0 && c->n_reserved > c->n_online && !c->is_unclear &&
+	       say(q, "invalid Node Allocatable configuration. Resource \"cpu\" has a reservation "
+		      "of");
+}
+
 /*
  * In the order in which a kubelet meets them. Sources are below pkg/kubelet where no other folder
  * is named. A version of which nothing is said has them since 1.20.
  */
 static bool (*const rules[])(const struct start_question *q) = {
-	has_wrong_flag, has_no_folder,   is_wrong,           is_topology_wrong,
-	are_cpus_wrong, is_memory_wrong, is_cpu_state_wrong, is_memory_state_wrong,
+	has_wrong_flag,     has_no_folder,         is_wrong,
+	is_topology_wrong,  are_cpus_wrong,        is_memory_wrong,
+	is_cpu_state_wrong, is_memory_state_wrong, is_too_much_reserved,
 };
 
 void start_find_exit(const struct kubelet_found *k, const struct start_policies *p, char ret[256])

@@ -17,6 +17,7 @@ struct start_policies {
 	bool is_cpu_state_asked; /* cpu_manager_state stays as it is */
 	bool is_reserved;        /* CPUs for the static policy will be reserved */
 	uint32_t n_numa_nodes;   /* CPUS_UNKNOWN: not known */
+	uint32_t wrong_words;    /* by bits of enum kubelet_setting: policies that no kubelet has */
 };
 
 /*
