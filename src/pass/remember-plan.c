@@ -56,6 +56,8 @@ static void remember_given(const struct node *n, const struct memory *memory,
 			    old->usable_instance != d->pci->instance;
 	struct given now, known;
 
+	if (old && old->usable_instance != d->pci->instance)
+		m->given = m->seen = (struct given){}; /* of a driver's binding that is over */
 	if (d->is_in_pod) {
 		keep_given(m, !m->is_out && has_stayed(n, m) ? &m->seen : &m->given);
 		m->is_out = m->given.name[0];

@@ -59,4 +59,7 @@ static const struct {
 	{ 900078441, "VFs were made on a port of a bond to come, after a \"revert\" and a reload" },
 	{ 7522, "VFs were made on a port of a bond to come, once another configuration was ready" },
 	{ 40017729, "model: what a VF's PF had for it was to be known, and no pass noted it" },
+	{ 60040833, "model: a route was to be put back on a function that was not handed out" },
+	{ 60102131, "a VF got back what it had before its driver was bound anew" },
+	{ 60123342, "model: a name was to be put back that a function out of Match= had" },
 };

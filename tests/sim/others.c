@@ -216,7 +216,8 @@ static bool is_name_kept(const struct func *f)
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		if (&sim.funcs[i] != f && kernel_has_netdev(&sim.funcs[i]) &&
 		    streq(sim.funcs[i].netdev, f->lent.name) &&
-		    (!sim.funcs[i].lent.name[0] || sim.funcs[i].user > 0))
+		    (!sim.funcs[i].lent.name[0] || sim.funcs[i].user > 0 ||
+		     !os_is_managed(&sim.funcs[i])))
 			return true;
 	return false;
 }
@@ -235,6 +236,8 @@ void others_check_given(void)
 		look_at(f, &now);
 		if (is_name_kept(f))
 			COPY(now.name, f->lent.name);
+		/* One with a route of another program is not handed out: no pass notes it. */
+		COPY(now.routes, f->lent.routes);
 		if (sim.config->devices[0].mtu > 0 || sim.is_reconfigured)
 			now.mtu = f->lent.mtu;
 		if (sim.config->devices[0].trust != TRUST_KEEP || sim.is_reconfigured)
