@@ -298,9 +298,10 @@ static size_t find_verb(const char *name)
 			nearest_offer(&nearest, verbs[i].name);
 	}
 
-	log_error("%s is no verb: %s%s%s\"rdma-provision --help\" lists them", name,
-		  nearest.best ? "did you mean " : "", nearest.best ? nearest.best : "",
-		  nearest.best ? "? " : "");
+	nearest_offer(&nearest, "--version");
+	log_error("%s is no verb: %s%s%s\"rdma-provision --help\" lists them",
+		  *name ? name : "\"\"", nearest.best ? "did you mean " : "",
+		  nearest.best ? nearest.best : "", nearest.best ? "? " : "");
 	return ELEMENTSOF(verbs);
 }
 
@@ -374,7 +375,7 @@ static int read_options(int argc, char **argv, struct verb_line *line)
 	/* To the end, for "--export" behind a wrong one decides how it ends. */
 	while ((letter = getopt_long(argc, argv, ":h", longs, NULL)) != -1)
 		if (letter == '?' || letter == ':')
-			r = refuse_option(letter == ':', argv[optind - 1]);
+			r = r < 0 ? r : refuse_option(letter == ':', argv[optind - 1]);
 		else if (read_option(letter % LONG, optarg, line) < 0)
 			r = -EINVAL;
 	return r;

@@ -519,7 +519,9 @@ static void a_condition_is_a_line_and_a_code(_unused_ void **state)
 		  "There is no state of this boot: is rdma-provision.service running?\n" },
 		{ "[]{", "RdmaNotReady", 2,
 		  "There is no state of this boot: is rdma-provision.service running?\n" },
-		{ STATE("ready", "", "", ""), "RdmaReady", 2, "there is no such condition\n" },
+		{ STATE("ready", "", "", ""), "RdmaReady", 2,
+		  "RdmaReady is not valid: use RdmaNotReady, RdmaLinkFlapping or "
+		  "RdmaPcieDegraded\n" },
 		{ STATE("ready", "", "", ""), "RdmaNotReady", 0, "the node is ready\n" },
 		{ STATE("starting", "", "", ""), "RdmaNotReady", 2, "the node is starting\n" },
 		{ STATE("degraded", "", REASON("port-down"), ""), "RdmaNotReady", 1,
@@ -571,8 +573,8 @@ static void people_read_a_line_for_each_nic(_unused_ void **state)
 		{ "0000:41:00.1", 1,
 		  "0000:41:00.0 ens1 mlx5_0: link lost 3 times, flapping, left out of the plugin\n"
 		  "0000:41:00.0: link-flapping: 3 losses\n" },
-		{ "ens2", 2, "no managed NIC has that name\n" },
-		{ "", 2, "no managed NIC has that name\n" },
+		{ "ens2", 2, "ens2: no managed NIC has this name\n" },
+		{ "", 2, ": no managed NIC has this name\n" },
 	};
 	char pci[PCI_LEN];
 

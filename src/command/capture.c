@@ -250,12 +250,9 @@ int command_capture(const struct command *cmd)
 		return EXIT_FAILURE;
 	r = is_stdout ? capture(&d, cmd->config, STDOUT_FILENO)
 		      : capture_file(&d, cmd->config, path);
-	if (r < 0) {
+	if (r < 0 && r != -EPIPE) /* "| head" wants no more */
 		log_error_errno(r, "%s", path);
-		return EXIT_FAILURE;
-	}
-
-	if (!is_stdout)
+	else if (r >= 0 && !is_stdout)
 		log_info("%s: use --root=%s with plan or status", path, path);
-	return r > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

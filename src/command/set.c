@@ -75,6 +75,8 @@ static int refuse_argument(const struct set_request *req, const char *argument)
 		snprintf(hint, sizeof(hint), "did you mean %s? ", meant);
 	else if (streq(argument, "Device"))
 		COPY(hint, "quotes are missing? write Device.rdma.Expect=4, or ");
+	else if (strlen(word) == sizeof(word) - 1) /* was cut */
+		COPY(hint, "a section has at most 49 bytes: ");
 	log_error("%s is not valid: %suse %s", config_quoted(argument, buf), hint,
 		  req->is_unset ? "SECTION.KEY, for example Driver.Mode or \"Device nic.MTU\""
 				: "SECTION.KEY=VALUE, for example Driver.Mode=compat or "

@@ -89,11 +89,10 @@ static int read_state(struct os *d, const char *config, char **ret)
 		ask_unit(word, sizeof(word));
 	if (is_active(word))
 		return 0;
-	if (geteuid() != 0) {
-		log_info(UNIT " is %s: this is the node as the last pass left it.", word);
+	log_info(UNIT " is %s: this is the node as %s.", word,
+		 geteuid() != 0 ? "the last pass left it" : "it is now");
+	if (geteuid() != 0)
 		return 0;
-	}
-	log_info(UNIT " is %s: this is the node as it is now.", word);
 	free(TAKE(*ret));
 	return look(d, config, ret);
 }
@@ -366,12 +365,18 @@ void status_tell_denied(const struct fs_unread *denied)
 
 int command_status(const struct command *cmd)
 {
+	const char *problem =
+		cmd->is_follow && cmd->root
+			? "--follow is for the running system: nothing changes below --root"
+		: cmd->is_problems && cmd->is_topology
+			? "--problems and --topology: take one of them"
+			: NULL;
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	enum node_state state = NODE_STARTING;
 	int r;
 
-	if (cmd->is_follow && cmd->root) {
-		log_error("--follow is for the running system: nothing changes below --root");
+	if (problem) {
+		log_error("%s", problem);
 		return EXIT_FAILURE;
 	}
 	if (session_open_os(cmd, &s) < 0)

@@ -84,7 +84,11 @@ static int judge(const json_t *document, const char *name, FILE *f)
 	while (i < ELEMENTSOF(conditions) && !streq(conditions[i].name, name))
 		i++;
 	if (!document || i == ELEMENTSOF(conditions)) {
-		fputs(document ? "there is no such condition" : NOTHING_KNOWN, f);
+		fprintf(f,
+			document ? "%s is not valid: use RdmaNotReady, RdmaLinkFlapping or "
+				   "RdmaPcieDegraded"
+				 : NOTHING_KNOWN,
+			name);
 		return HEALTH_UNKNOWN;
 	}
 	if (!conditions[i].list)
@@ -188,16 +192,16 @@ static int put_nic(const json_t *document, const json_t *nic, FILE *f)
 	return code;
 }
 
-static int print_document(const json_t *document, const json_t *only, char **ret)
+static int print_document(const json_t *document, const char *name, const json_t *only, char **ret)
 {
-	json_auto_t *list = only ? json_pack("[O]", only) : NULL;
+	json_auto_t *list = name ? json_pack("[O*]", only) : NULL;
 	json_auto_t *d =
 		json_pack("{s:O?, s:O?, s:O?, s:O?}", "state", json_object_get(document, "state"),
 			  "nics", list ? list : json_object_get(document, "devices"), "reasons",
 			  json_object_get(document, "reasons"), "health",
 			  json_object_get(document, "health"));
 
-	return d && (list || !only) ? document_print(d, ret) : -ENOMEM;
+	return d && (list || !name) ? document_print(d, ret) : -ENOMEM;
 }
 
 int output_health(const char *json, const char *boot_id, const char *name, bool is_json, char **ret)
@@ -218,9 +222,10 @@ int output_health(const char *json, const char *boot_id, const char *name, bool 
 		code = MAX(code, r);
 	}
 	if (!document || (name && !only)) {
-		fprintf(out.f, "%s\n", document ? "no managed NIC has that name" : NOTHING_KNOWN);
+		fprintf(out.f, document ? "%s: no managed NIC has this name\n" : NOTHING_KNOWN "\n",
+			name);
 		code = HEALTH_UNKNOWN;
 	}
-	r = is_json ? print_document(document, only, ret) : stream_take(&out, ret);
+	r = is_json ? print_document(document, name, only, ret) : stream_take(&out, ret);
 	return r < 0 ? r : code;
 }
