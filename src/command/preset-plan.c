@@ -33,11 +33,6 @@ static bool choose_by_function(const struct node *n, struct preset_choice *c)
 	return false;
 }
 
-static bool is_mlx5(const struct pci *pci)
-{
-	return streq(pci->driver, "mlx5_core") && !*pci->physfn;
-}
-
 static bool choose_by_type(const char *type, struct preset_choice *c)
 {
 	static const struct {
@@ -61,22 +56,21 @@ static bool choose_by_type(const char *type, struct preset_choice *c)
 
 void plan_preset(const struct node *n, const char *type, struct preset_choice *ret)
 {
-	struct preset_choice c = {};
 	size_t n_nics = 0;
 
+	*ret = (struct preset_choice){};
 	for (size_t i = 0; i < n->n_pcis; i++)
-		n_nics += is_mlx5(&n->pcis[i]);
-	if (!choose_by_label(n, &c) && !choose_by_function(n, &c) &&
-	    !(n_nics > 0 && choose_by_type(type, &c))) {
-		c.wants_type = n_nics > 0 && !*type;
+		n_nics += streq(n->pcis[i].driver, "mlx5_core") && !*n->pcis[i].physfn;
+	if (!choose_by_label(n, ret) && !choose_by_function(n, ret) &&
+	    !(n_nics > 0 && choose_by_type(type, ret))) {
+		ret->wants_type = n_nics > 0 && !*type;
 		if (n_nics > 0)
-			snprintf(c.why, sizeof(c.why),
+			snprintf(ret->why, sizeof(ret->why),
 				 "%zu NICs of mlx5_core are those of SCC, Lingjun and VKE, and "
 				 "neither the instance type%s%s nor --node-labels=" VKE_RDMA_MODE
 				 "=MODE of the kubelet tells which",
 				 n_nics, *type ? " " : "", type);
 		else
-			COPY(c.why, "there is no eRDMA function and no NIC of mlx5_core");
+			COPY(ret->why, "there is no eRDMA function and no NIC of mlx5_core");
 	}
-	*ret = c;
 }

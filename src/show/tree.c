@@ -10,6 +10,7 @@
 #include "sheet.h"
 
 #define LABEL_WIDTH 15
+#define NUMA_NODES  1024 /* at most: include/linux/numa.h */
 
 enum column {
 	COLUMN_PCI, /* with the branches before it */
@@ -172,7 +173,10 @@ static int add_row(struct tree *t, const json_t *device, const char *branch, jso
 
 static json_int_t numa_of(const json_t *device)
 {
-	return json_object_get(device, "numa_node") ? document_get_number(device, "numa_node") : -1;
+	const json_t *node = json_object_get(device, "numa_node");
+	const json_int_t n = json_integer_value(node);
+
+	return node && n >= 0 && n < NUMA_NODES ? n : -1;
 }
 
 /* Devices that --problems has: NICs with VFs, and what is not usable. */
@@ -208,7 +212,7 @@ static int add_pf(struct tree *t, const json_t *pf, bool is_last)
 
 static bool is_of_node(const struct tree *t, const json_t *device, json_int_t numa_node)
 {
-	return numa_of(device) == numa_node && is_drawn(t, device);
+	return device && numa_of(device) == numa_node && is_drawn(t, device);
 }
 
 static int add_numa_node(struct tree *t, const json_t *devices, json_int_t numa_node)
@@ -226,36 +230,17 @@ static int add_numa_node(struct tree *t, const json_t *devices, json_int_t numa_
 	return r;
 }
 
-/* The next larger NUMA node; those without one, -1, come last. */
-static bool next_numa_node(const json_t *devices, json_int_t *node)
-{
-	json_int_t best = -1;
-	bool has_none = false;
-
-	for (size_t i = 0; i < json_array_size(devices); i++) {
-		json_int_t n = numa_of(json_array_get(devices, i));
-
-		has_none = has_none || n < 0;
-		if (n > *node && (best < 0 || n < best))
-			best = n;
-	}
-
-	*node = best;
-	return best >= 0 || has_none;
-}
-
+/* NUMA nodes in order, and last the devices without one. */
 static int add_rows(struct tree *t)
 {
 	const json_t *devices = json_object_get(t->state, "devices");
-	json_int_t node = -1;
+	json_int_t last = -1;
 	int r = 0;
 
-	while (r >= 0 && next_numa_node(devices, &node)) {
-		r = add_numa_node(t, devices, node);
-		if (node < 0)
-			break;
-	}
-
+	for (size_t i = 0; i < json_array_size(devices); i++)
+		last = MAX(last, numa_of(json_array_get(devices, i)));
+	for (json_int_t node = 0; node <= last + 1 && r >= 0; node++)
+		r = add_numa_node(t, devices, node <= last ? node : -1);
 	return r;
 }
 
@@ -298,26 +283,36 @@ static void draw_row(const struct tree *t, const struct row *row)
 	fputc('\n', t->f);
 }
 
-/* Each NIC of a node that manages none, as Match= can name it, and the next command. */
+/* Each NIC of a node that manages none, as Match= can name it, presets by their Match=, and the
+ * next command. */
 static void draw_nics(const struct tree *t)
 {
 	const json_t *nics = json_object_get(t->state, "nics");
-	char line[256];
+	char line[256], fits[256] = "";
 
 	fputs("No device of this node is managed.\n", t->f);
 	for (size_t i = 0; i < json_array_size(nics); i++) {
-		sheet_format(json_array_get(nics, i),
+		const json_t *nic = json_array_get(nics, i);
+
+		sheet_format(nic,
 			     "{pci}  {id}  [{driver}|no driver seen][  {netdev}][  {ibdev}|  no "
 			     "RDMA device seen][  {rate}][  {+total_vfs} VFs possible]",
 			     line, sizeof(line));
 		fprintf(t->f, "· %s\n", line);
+		sheet_format(
+			nic,
+			"[{?id=1ded:107f} ack-erdma][{?driver=mlx5_core} lingjun lingjun-ipv6 scc "
+			"vke-exclusive vke-shared vke-shared-multi]",
+			line, sizeof(line));
+		if (!strstr(fits, line))
+			snprintf(fits + strlen(fits), sizeof(fits) - strlen(fits), "%s", line);
 	}
 	if (json_array_size(nics) > 0)
-		fputs("\"rdma-provision presets\" lists what they can be used for, "
-		      "\"rdma-provision "
-		      "plan --preset=NAME\" tries one, \"rdma-provision set --preset=NAME\" "
-		      "chooses.\n",
-		      t->f);
+		fprintf(t->f,
+			"Presets that fit:%s (\"rdma-provision presets\" describes them)\n"
+			"\"rdma-provision plan --preset=NAME\" tries one, "
+			"\"rdma-provision set --preset=NAME\" chooses.\n",
+			*fits ? fits : " none");
 }
 
 static void draw_rows(const struct tree *t)
@@ -330,10 +325,9 @@ static void draw_rows(const struct tree *t)
 		const struct row *row = &t->rows[i];
 
 		if (i == 0 || row->numa_node != t->rows[i - 1].numa_node) {
-			if (row->numa_node < 0)
-				fputs("NUMA node unknown\n", t->f);
-			else
-				fprintf(t->f, "NUMA node %lld\n", (long long)row->numa_node);
+			fprintf(t->f,
+				row->numa_node < 0 ? "NUMA node unknown\n" : "NUMA node %lld\n",
+				(long long)row->numa_node);
 		}
 		draw_row(t, row);
 	}
@@ -508,9 +502,8 @@ static int draw_topology(const struct tree *t)
 static int draw(struct tree *t)
 {
 	const json_t *health = json_object_get(t->state, "health");
-	int r;
+	int r = add_rows(t);
 
-	r = add_rows(t);
 	if (r < 0)
 		return r;
 
