@@ -20,7 +20,8 @@
  * Everything is bounded: each answer in bytes, each try in time, the tries in number, and the whole
  * by alarm(2). No proxy, no redirect. Nothing else is taken from the environment: it is cleared,
  * for libcurl and its TLS library read more of it than can be switched off (SSLKEYLOGFILE names a
- * file to write).
+ * file to write). It brings most of the package's dependencies, and gives one deadline over all,
+ * and any form of HTTP/1.1.
  */
 #include "../base/log.h"
 #include "../model/metadata.h"
