@@ -31,20 +31,20 @@ static int print_help(void)
 static int run(const char *root, const struct nccl_request *req)
 {
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
-	int r;
+	int r = fs_open_root(root, &fs);
 
-	r = fs_open_root(root, &fs);
 	if (r < 0)
-		return log_error_errno(r, "%s", root ? root : "/");
+		return log_error_errno(r, "--root=%s", root ? root : "/");
 	return nccl_env_here(&fs, req);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "export", no_argument, NULL, 'e' },
-		{ "conf", no_argument, NULL, 'f' },
-		{ "exact", no_argument, NULL, 'x' },
+	int is_export = 0, is_conf = 0, is_exact = 0;
+	const struct option options[] = {
+		{ "export", no_argument, &is_export, 1 },
+		{ "conf", no_argument, &is_conf, 1 },
+		{ "exact", no_argument, &is_exact, 1 },
 		{ "root", required_argument, NULL, 'r' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
@@ -53,22 +53,17 @@ int main(int argc, char **argv)
 	struct nccl_request req = { .exec = nccl_env_cut_command(&argc, argv),
 				    .traffic_class = -1,
 				    .service_level = -1 };
-	bool is_conf = false, is_wrong = false;
+	bool is_wrong = false;
 	const char *root = NULL;
 	int letter;
 
 	if (standard_open() < 0)
 		return EXIT_FAILURE;
-	while ((letter = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		const char word[] = { '-', (char)optopt, '\0' };
+
 		switch (letter) {
-		case 'e':
-			req.is_export = true;
-			break;
-		case 'f':
-			is_conf = true;
-			break;
-		case 'x':
-			req.is_exact = true;
+		case 0: /* has set its flag */
 			break;
 		case 'r':
 			root = optarg;
@@ -80,9 +75,15 @@ int main(int argc, char **argv)
 				       ? EXIT_FAILURE
 				       : EXIT_SUCCESS;
 		default:
-			is_wrong = true; /* getopt_long() has said what */
+			/* optopt is 0 or the value in the table for a long option */
+			log_error("%s %s",
+				  optopt <= 1 || strchr("rhv", optopt) ? argv[optind - 1] : word,
+				  letter == ':' ? "has no value" : "is no option here");
+			is_wrong = true;
 		}
 	}
+	req.is_export = is_export;
+	req.is_exact = is_exact;
 	if (is_wrong || optind < argc || req.is_export + is_conf + (req.exec != NULL) > 1 ||
 	    (req.exec && !req.exec[0])) {
 		log_error("%s\"rdma-nccl-env --help\" lists what is accepted",

@@ -372,9 +372,7 @@ static void draw_first(const struct tree *t, size_t n_reasons)
 				     reason_code(REASON_NOT_READY)))
 			first = json_array_get(reasons, i);
 	sheet_format(first, "{code}[ on {target}]", words, sizeof(words));
-	fputs(words, t->f);
-	if (n_reasons > 1)
-		fprintf(t->f, ", %zu more", n_reasons - 1);
+	fprintf(t->f, n_reasons > 1 ? "%s, %zu more" : "%s", words, n_reasons - 1);
 }
 
 static void draw_head(const struct tree *t)
