@@ -43,7 +43,7 @@
 #define BEST   TOPOLOGY_POLICY_BEST_EFFORT
 
 /* Eight CPUs in one package, two NUMA nodes, and nothing asked for, unless a row says more. */
-static const struct {
+static const struct row {
 	const char *name, *values, *flags, *cpu_state, *memory_state;
 	uint32_t n_nodes, n_packages, minor; /* minor: 0 when the version is not known */
 	enum topology_policy want;
@@ -484,6 +484,12 @@ static const struct {
 	{ "memory of nothing beside a share",
 	  "evictionHard: {memory.available: 5%}\nreservedMemory: [" MIB("0", "0") "]\n",
 	  .exit = "invalid configuration: reserved memory may not be zero for NUMA node 0" },
+	{ "memory of a NUMA node in a unit that is none",
+	  "reservedMemory: [{numaNode: 0, limits: {memory: 100MB}}]\n",
+	  .exit = "quantities must match the regular expression" },
+	{ "memory of a NUMA node that is null",
+	  "reservedMemory: [{numaNode: 0, limits: {memory: null}}]\n",
+	  .exit = "invalid configuration: reserved memory may not be zero for NUMA node 0" },
 	{ "two values of another type",
 	  "systemReserved: {cpu: 1}\nevictionHard: {memory.available: 1}\n",
 	  .exit = "json: cannot unmarshal number into Go struct field "
@@ -551,16 +557,16 @@ static void put_number(const struct root *root, const char *format, uint32_t i, 
 	put_text(root, path, text);
 }
 
-static void make(const struct root *root, size_t i, uint32_t minor)
+static void make(const struct root *root, const struct row *row, uint32_t minor)
 {
-	const uint32_t n_nodes = cases[i].n_nodes ?: 2, n_packages = cases[i].n_packages ?: 1;
-	char text[1024];
+	const uint32_t n_nodes = row->n_nodes ?: 2, n_packages = row->n_packages ?: 1;
+	char text[2048];
 
 	snprintf(text, sizeof(text),
 		 "[Service]\nExecStart=/usr/bin/kubelet --config=/" FILE_PATH " %s\n",
-		 cases[i].flags ?: "");
+		 row->flags ?: "");
 	put_text(root, UNIT, text);
-	snprintf(text, sizeof(text), HEAD "%s", cases[i].values ?: "");
+	snprintf(text, sizeof(text), HEAD "%s", row->values ?: "");
 	put_text(root, FILE_PATH, text);
 	put_text(root, "sys/devices/system/cpu/online", "0-7\n");
 	for (uint32_t n = 0; n < n_nodes; n++)
@@ -574,10 +580,10 @@ static void make(const struct root *root, size_t i, uint32_t minor)
 		put_text(root, KUBELET_VERSION_PATH, text);
 	/* It has run: no state is removed. */
 	put_text(root, "sys/fs/cgroup/kubepods.slice/cgroup.procs", "");
-	if (cases[i].cpu_state)
-		put_text(root, "var/lib/kubelet/cpu_manager_state", cases[i].cpu_state);
-	if (cases[i].memory_state)
-		put_text(root, "var/lib/kubelet/memory_manager_state", cases[i].memory_state);
+	if (row->cpu_state)
+		put_text(root, "var/lib/kubelet/cpu_manager_state", row->cpu_state);
+	if (row->memory_state)
+		put_text(root, "var/lib/kubelet/memory_manager_state", row->memory_state);
 }
 
 static void a_kubelet_that_would_exit_is_told_in_its_own_words(_unused_ void **state)
@@ -591,7 +597,7 @@ static void a_kubelet_that_would_exit_is_told_in_its_own_words(_unused_ void **s
 		struct kubelet k;
 
 		root_open(&root);
-		make(&root, i, cases[i].minor);
+		make(&root, &cases[i], cases[i].minor);
 		assert_int_equal(kubelet_look(&root.fs, &c, false, &k, &d), 0);
 		item = &d.items[KUBELET_TOPOLOGY_POLICY];
 		print_message("  %s: %s\n", cases[i].name,
@@ -788,11 +794,11 @@ static void put_cpu(const struct root *root, uint32_t cpu, uint32_t node)
  * itself reads of the machine, after the edit that was asked for. One that is refused is made.
  * "exit" has the words with which that kubelet is to exit by our rules.
  */
-static void write_node(const struct root *root, size_t i, uint32_t minor)
+static void write_node(const struct root *root, const struct row *row, uint32_t minor)
 {
-	const struct config c = { .kubelet.topology_policy = cases[i].want,
-				  .kubelet.cpu_policy = cases[i].want_cpu };
-	const uint32_t n_nodes = cases[i].n_nodes ?: 2, n_packages = cases[i].n_packages ?: 1;
+	const struct config c = { .kubelet.topology_policy = row->want,
+				  .kubelet.cpu_policy = row->want_cpu };
+	const uint32_t n_nodes = row->n_nodes ?: 2, n_packages = row->n_packages ?: 1;
 	struct kubelet_result res = {};
 	const struct kubelet_item *item = &res.decision.items[KUBELET_TOPOLOGY_POLICY];
 	struct kubelet_decision d;
@@ -800,7 +806,7 @@ static void write_node(const struct root *root, size_t i, uint32_t minor)
 	char text[2048] = "";
 	bool is_refused;
 
-	make(root, i, minor);
+	make(root, row, minor);
 	for (uint32_t cpu = 0; cpu < 8; cpu++) {
 		put_number(root, "sys/devices/system/cpu/cpu%u/topology/core_id", cpu, "0\n");
 		put_cpu(root, cpu, cpu % n_nodes);
@@ -816,31 +822,167 @@ static void write_node(const struct root *root, size_t i, uint32_t minor)
 
 	if (c.kubelet.topology_policy)
 		assert_int_equal(kubelet_ensure(&root->fs, &c, n_nodes, &res), 0);
-	is_refused = item->outcome == KUBELET_REFUSED;
+	is_refused = item->reason == REASON_KUBELET_WOULD_EXIT;
 	if (is_refused) {
-		snprintf(text, sizeof(text), HEAD "%s" KEY ": %s\n", cases[i].values, item->to);
+		snprintf(text, sizeof(text), HEAD "%s" KEY ": %s\n", row->values, item->to);
 		put_text(root, FILE_PATH, text);
 	}
 	assert_int_equal(kubelet_look(&root->fs, &(struct config){}, false, &k, &d), 0);
 	put_text(root, "exit", is_refused ? item->detail : d.would_exit);
-	put_text(root, "name", cases[i].name);
-	put_text(root, "flags", cases[i].flags ?: "");
+	put_text(root, "name", row->name);
+	put_text(root, "flags", row->flags ?: "");
+}
+
+/*
+ * Random nodes: of each group at most one line, its values by the letter behind "$". Without what
+ * no rule is about: gates that are not looked at, all alpha gates, more memory than there is.
+ */
+static const char *const groups[][6] = {
+	{ "cpuManagerPolicy: static", "cpuManagerPolicy: static", "cpuManagerPolicy: none",
+	  "cpuManagerPolicy: Static", "cpuManagerPolicy: null" },
+	{ KEY ": restricted", KEY ": single-numa-node", KEY ": best-effort", KEY ": none",
+	  KEY ": Restricted" },
+	{ "topologyManagerScope: pod", "topologyManagerScope: Pod" },
+	{ "kubeReserved: {cpu: $A}", "kubeReserved: {cpu: '1', memory: $M}", "kubeReserved: {}",
+	  "kubeReserved: {cpu: $A, memory: 100Mi, ephemeral-storage: 1Gi}", "kubeReserved: null" },
+	{ "systemReserved: {cpu: $A}", "systemReserved: {memory: $M, pid: '1000'}" },
+	{ "reservedSystemCPUs: $L", "reservedSystemCPUs: '0'", "kubeReservedCgroup: /kube" },
+	{ "evictionHard: {memory.available: $E}", "evictionHard: {nodefs.available: $E}",
+	  "evictionHard: {memory.available: 100Mi, imagefs.available: $E}", "evictionHard: {}" },
+	{ "memoryManagerPolicy: Static\n"
+	  "reservedMemory: [{numaNode: 0, limits: {memory: $M}}]",
+	  "reservedMemory: [{numaNode: 0, limits: {memory: $M}}, {numaNode: 1, limits: {memory: "
+	  "1Gi}}]",
+	  "memoryManagerPolicy: static" },
+	{ "cpuManagerPolicyOptions: {full-pcpus-only: $B}",
+	  "cpuManagerPolicyOptions: {align-by-socket: $B}",
+	  "cpuManagerPolicyOptions: {strict-cpu-reservation: $B, distribute-cpus-across-numa: $B}",
+	  "cpuManagerPolicyOptions: {other: $B}", "cpuManagerPolicyOptions: {}" },
+	{ "topologyManagerPolicyOptions: {prefer-closest-numa-nodes: $B}",
+	  "topologyManagerPolicyOptions: {max-allowable-numa-nodes: $N}",
+	  "topologyManagerPolicyOptions: {other: $B, max-allowable-numa-nodes: $N}" },
+	{ "featureGates: {CPUManagerPolicyAlphaOptions: $G}",
+	  "featureGates: {CPUManagerPolicyBetaOptions: $G}",
+	  "featureGates: {TopologyManagerPolicyAlphaOptions: $G, CPUManagerPolicyAlphaOptions: $G}",
+	  "featureGates: {TopologyManagerPolicyBetaOptions: $G, CPUManagerPolicyOptions: $G}" },
+};
+static const char *const random_flags[] = {
+	"--cpu-manager-policy=static",
+	"--kube-reserved=cpu=$A",
+	"--kube-reserved=",
+	"--kube-reserved=cpu",
+	"--system-reserved=memory=$M,cpu=1",
+	"--reserved-cpus=$L",
+	"--eviction-hard=memory.available<$E",
+	"--cpu-manager-policy-options=full-pcpus-only=$B",
+	"--cpu-manager-policy-options=",
+	"--cpu-manager-policy-options=full-pcpus-only=true,align-by-socket=true",
+	"--topology-manager-policy-options=max-allowable-numa-nodes=$N",
+	"--topology-manager-policy-options=",
+	"--feature-gates=CPUManagerPolicyAlphaOptions=$G",
+	"--memory-manager-policy=Static",
+	"--reserved-memory=0:memory=$M",
+};
+static const struct {
+	char letter;
+	const char *of[20]; /* without blanks, for the flags */
+} letters[] = {
+	{ 'A',
+	  { "'1'",  "500m", "'0.5'", "1.5",  "2",  "'8'",  "'9'",  "'0'",    "'1e0'", "1e0",
+	    "100u", "'1k'", "'+1'",  "'-1'", "''", "null", "'1.'", "2cores", "0x2",   "'2E0'" } },
+	{ 'M', { "100Mi", "100Mi", "100Mi", "'104857600'", "104857600", "50Mi", "100M",
+		 "'1e8'", "500MB", "1gi",   "'0'",         "null",      "-1Mi", "0.1Gi",
+		 "100mi", "10%",   "1.5Gi", "''",          "100Ki",     "1Gi" } },
+	{ 'E',
+	  { "100Mi", "10%", "5%", "0%",  "100%", "'50Mi'", "500MB", "'-1Mi'", "101%",  "10.5%",
+	    "null",  "''",  "0",  "'0'", "1e8",  "'%'",    "x%",    "-1%",    "150Mi", "1G" } },
+	{ 'L',
+	  { "0",     "'0'",       "0-1",  "'0,4'", "'8'", "0-x", "'0-7'", "''", "'1,'", "0-0",
+	    "'3-1'", "'0-1,1-2'", "null", "0x1",   "1e0", "a",   "'7'",   "-1", "0,,1", "00" } },
+	{ 'B', { "'true'", "'true'", "'false'", "true", "'1'", "'yes'", "yes",
+		 "'True'", "T",      "''",      "null", "'t'", "off",   "'TRUE'",
+		 "y",      "n",      "~",       "0",    "'0'", "tRUE" } },
+	{ 'N', { "'8'",  "'10'", "'7'",  "12",   "'0x9'", "'9'", "'16x'", "''",   "'+9'", "'1_0'",
+		 "'-1'", "9.0",  "'09'", "null", "1e1",   "'0'", "'8.0'", "nine", "'99'", "~" } },
+	{ 'G',
+	  { "true", "true", "true", "false", "false", "'true'", "on", "off", "null",    "1",
+	    "yes",  "True", "y",    "TRUE",  "~",     "no",     "''", "t",   "'false'", "on" } },
+};
+
+static uint64_t dice;
+
+static size_t roll(size_t n)
+{
+	dice = dice * 6364136223846793005 + 1442695040888963407;
+	return (size_t)(dice >> 33) % n;
+}
+
+static void add_line(char text[static 1024], const char *line, const char *end)
+{
+	size_t n = strlen(text);
+
+	for (; *line && n < 960; line++) {
+		const char letter = *line == '$' ? *++line : '\0';
+
+		text[n++] = *line;
+		for (size_t i = 0; i < ELEMENTSOF(letters); i++)
+			if (letters[i].letter == letter)
+				n += (size_t)snprintf(text + n - 1, 32, "%s",
+						      letters[i].of[roll(20)]) -
+				     1;
+	}
+	snprintf(text + n, 1024 - n, "%s", end);
+}
+
+static void write_random_node(const struct root *root, size_t number, uint32_t minor)
+{
+	static const char *const states[] = { STATE("0-7", ""), STATE("0-3", ""),
+					      STATE("0-5", "\"uid\":{\"app\":\"6-7\"}") };
+	char name[32], values[1024] = "", flags[1024] = "";
+	struct row row = { .name = name, .values = values, .flags = flags };
+
+	dice = number;
+	snprintf(name, sizeof(name), "random %zu", number);
+	for (size_t i = 0; i < ELEMENTSOF(groups); i++) {
+		const char *line = roll(3) == 0 ? groups[i][roll(ELEMENTSOF(groups[i]))] : NULL;
+
+		if (line)
+			add_line(values, line, "\n");
+	}
+	if (roll(3) == 0)
+		add_line(flags, random_flags[roll(ELEMENTSOF(random_flags))], "");
+	for (char *quote; (quote = strchr(flags, '\''));) /* it is no file */
+		memmove(quote, quote + 1, strlen(quote));
+	row.cpu_state = roll(4) == 0 ? states[roll(ELEMENTSOF(states))] : NULL;
+	row.n_nodes = (uint32_t)roll(8) == 0 ? 9 : (uint32_t)roll(2) + 1;
+	row.n_packages = (uint32_t)roll(2) + 1;
+	row.want = roll(3) == 0 ? BEST : 0;
+	write_node(root, &row, minor);
 }
 
 static const char *folder; /* where they are written */
 static uint32_t minor_to_write;
+static size_t n_random;
+
+static void open_node(struct root *root, size_t i)
+{
+	snprintf(root->path, sizeof(root->path), "%s/%05zu", folder, i);
+	assert_int_equal(mkdir(root->path, 0755), 0);
+	assert_int_equal(fs_open_root(root->path, &root->fs), 0);
+}
 
 static void nodes_are_written_for_a_kubelet(_unused_ void **state)
 {
-	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+	for (size_t i = 0; i < ELEMENTSOF(cases) + n_random; i++) {
 		struct root root = {};
 
-		if (cases[i].is_unjudged)
+		if (i < ELEMENTSOF(cases) && cases[i].is_unjudged)
 			continue;
-		snprintf(root.path, sizeof(root.path), "%s/%03zu", folder, i);
-		assert_int_equal(mkdir(root.path, 0755), 0);
-		assert_int_equal(fs_open_root(root.path, &root.fs), 0);
-		write_node(&root, i, minor_to_write);
+		open_node(&root, i);
+		if (i < ELEMENTSOF(cases))
+			write_node(&root, &cases[i], minor_to_write);
+		else
+			write_random_node(&root, i - ELEMENTSOF(cases) + 1, minor_to_write);
 		fs_done(&root.fs);
 	}
 }
@@ -859,9 +1001,10 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(a_file_that_a_copy_lacks_is_not_known),
 	};
 
-	if (argc != 3)
+	if (argc < 3)
 		return cmocka_run_group_tests(tests, NULL, NULL);
 	folder = argv[1];
 	minor_to_write = (uint32_t)strtoul(argv[2], NULL, 10);
+	n_random = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
 	return cmocka_run_group_tests(writes, NULL, NULL);
 }

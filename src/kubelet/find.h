@@ -41,6 +41,7 @@ struct kubelet_start {
 	char memory_problem[160], memory_state_problem[96];
 	/* The same of each policy: a reservation of memory, an amount, a map of a flag. */
 	char reserved_problem[256], amount_problem[256], flag_problem[256];
+	char decode_problem[64]; /* the same for an amount of reservedMemory */
 };
 
 struct kubelet_found {

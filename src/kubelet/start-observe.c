@@ -261,6 +261,7 @@ struct reserved {
 	uint32_t node, last;           /* NUMA node: of this element, and the last of all */
 	uint64_t has_memory, has_huge; /* NUMA nodes, by bits, that have a reservation of them */
 	bool is_unclear;
+	const char *bad;   /* the words with which an amount is not decoded, or empty; or NULL */
 	char problem[256]; /* the first of validateReservedMemoryConfiguration() */
 };
 
@@ -276,9 +277,13 @@ static uint64_t parse_bytes(const char *text, struct reserved *m)
 static void add_reserved(struct reserved *m, const char *type, const char *amount)
 {
 	const bool is_memory = streq(type, "memory");
-	const uint64_t bytes = parse_bytes(amount, m), bit = UINT64_C(1) << m->node % MAX_NODES;
+	const bool is_null = streq(amount, "null") || streq(amount, "~");
+	const uint64_t bytes = is_null ? 0 : parse_bytes(amount, m), bit = UINT64_C(1)
+									   << m->node % MAX_NODES;
 	uint64_t *has = is_memory ? &m->has_memory : &m->has_huge;
 
+	if (!is_null && find_bad_amount(amount, false))
+		m->bad = find_bad_amount(amount, false);
 	if (!is_memory && !is_prefix(type, "hugepages-"))
 		problem_note(
 			m->problem,
@@ -522,6 +527,7 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 	if (!m.is_unclear)
 		judge_reserved(fs, &m, ret);
 	COPY(ret->reserved_problem, m.problem);
+	COPY(ret->decode_problem, m.bad ?: "");
 	r = read_memory_state(fs, root_dir, &m, ret);
 	if (r >= 0 && ret->on >> CPU_OPTION_BY_SOCKET & 1)
 		r = count_packages(fs, &ret->n_packages);

@@ -183,6 +183,8 @@ static bool is_wrong(const struct start_question *q)
 				   "KubeletConfiguration.%s of type %s",
 				   q->k->start.wrong_type[i], start_fields[i].key,
 				   start_fields[i].type);
+	if (*q->k->start.decode_problem && minor_of(q) >= start_rows[GATE_MEMORY].since)
+		return say(q, "%s", q->k->start.decode_problem);
 	if (has_wrong_gate(q))
 		return true;
 	/* apis/config/validation/validation.go: to 1.26 */
