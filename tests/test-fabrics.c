@@ -27,6 +27,7 @@ struct function {
 	bool is_vf, is_active, has_node, is_ours, is_infiniband;
 	const char *v4, *v6; /* of a GID beyond the link; NULL: none */
 	bool is_v1;          /* there is no v2 of it */
+	bool is_of_second;   /* a VF of the PF that shares the RDMA device of the first one */
 };
 
 struct fabric {
@@ -41,7 +42,7 @@ struct fabric {
 	struct ibdev ibdevs[MAX_PORTS];
 	struct port ports[MAX_PORTS];
 	struct gid gids[MAX_PORTS][10];
-	struct netdev netdevs[MAX_PORTS + 1];
+	struct netdev netdevs[3 * MAX_PORTS];
 	struct address addresses[2 * MAX_PORTS + 1];
 	struct device devices[MAX_PORTS];
 	struct need needs[MAX_PORTS];
@@ -141,9 +142,9 @@ static void add_function(struct fabric *f, struct function fn, unsigned bus, uns
 	fn.is_active = draw(8) > 0;
 	fn.has_node = draw(8) > 0;
 	f->functions[i] = fn;
-	snprintf(pci->address, sizeof(pci->address), "0000:%02x:00.%u", bus, vf);
+	snprintf(pci->address, sizeof(pci->address), "0000:%02x:%02x.0", bus, vf);
 	if (fn.is_vf)
-		snprintf(pci->physfn, sizeof(pci->physfn), "0000:%02x:00.0", bus);
+		snprintf(pci->physfn, sizeof(pci->physfn), "0000:%02x:00.%u", bus, fn.is_of_second);
 	snprintf(ib->name, sizeof(ib->name), "mlx5_%s%u", draw(20) == 0 ? "bond_" : "", number);
 	COPY(ib->pci, pci->address);
 	COPY(ib->node_type, "CA");
@@ -175,11 +176,29 @@ static void add_to_plan(struct fabric *f, size_t i, bool has_sections)
 		COPY(f->needs[f->plan.n_needs++].pci, f->pcis[i].address);
 }
 
+/* Both PFs of a card are ports of a bond, which has one RDMA device: that of the first. */
+static void add_lag(struct fabric *f, size_t first, unsigned bus, struct netdev netdevs[2])
+{
+	netdevs[0] = (struct netdev){ .ifindex = 100 + bus, .kind = "bond" };
+	snprintf(netdevs[0].name, IFNAME_LEN, "bond%u", bus);
+	netdevs[1] = (struct netdev){ .ifindex = 200 + bus, .master = 100 + bus };
+	snprintf(netdevs[1].name, IFNAME_LEN, "second%u", bus);
+	snprintf(netdevs[1].pci, sizeof(netdevs[1].pci), "0000:%02x:00.1", bus);
+	f->netdevs[first].master = 100 + bus;
+}
+
+static int by_ifindex(const void *a, const void *b)
+{
+	return (int)((const struct netdev *)a)->ifindex - (int)((const struct netdev *)b)->ifindex;
+}
+
 static bool make(struct fabric *f)
 {
 	static const unsigned rates[] = { 100, 200, 400, 400 };
 	const bool is_pod = draw(2), is_elsewhere = is_pod && draw(2), has_sections = draw(2);
 	const unsigned n_cards = 1 + draw(9), start = draw(60);
+	struct netdev lags[2 * MAX_PORTS];
+	size_t n_lags = 0;
 
 	*f = (struct fabric){ .config.n_devices = has_sections };
 	for (unsigned card = 0; card < n_cards; card++) {
@@ -188,11 +207,18 @@ static bool make(struct fabric *f)
 				       .is_infiniband = draw(3) == 0,
 				       .is_ours = is_pod || draw(4) > 0 };
 		const unsigned n_vfs = draw(4);
+		const bool is_lag = !is_pod && draw(3) == 0;
+		const size_t first = f->n;
 
 		for (unsigned vf = is_pod && draw(2); vf <= n_vfs; vf++) {
 			fn.is_vf = vf > 0;
+			fn.is_of_second = is_lag && vf > 0 && (fn.is_of_second || draw(2));
 			/* no two are equal: 7 and 60 have no common divisor */
 			add_function(f, fn, 0x20 + card, vf, (start + 7 * (unsigned)f->n) % 60);
+		}
+		if (is_lag) {
+			add_lag(f, first, 0x20 + card, lags + n_lags);
+			n_lags += 2;
 		}
 	}
 	for (size_t i = 0; i < f->n; i++)
@@ -204,7 +230,9 @@ static bool make(struct fabric *f)
 	f->node.n_pcis = f->node.n_ibdevs = f->n;
 	f->node.has_verbs = true;
 	f->node.netdevs = f->netdevs;
-	f->node.n_netdevs = f->n;
+	f->node.n_netdevs = f->n + n_lags;
+	memcpy(f->netdevs + f->n, lags, n_lags * sizeof(*lags));
+	qsort(f->netdevs, f->node.n_netdevs, sizeof(*f->netdevs), by_ifindex);
 	f->node.addresses = f->addresses;
 	if (is_elsewhere) { /* one of the pod's own has the name of a rail */
 		f->netdevs[0] = (struct netdev){ .ifindex = 2, .has_carrier = draw(2) };
@@ -479,7 +507,7 @@ static void a_subfunction_counts_where_its_pf_does_not(void **state _unused_)
 	f.ibdevs[0].uverbs[0] = '\0';
 	assert_true(is_listed(&f, sf));
 	/* The node needs the NIC that both are on. */
-	f.config.n_devices = 0;
+	f.config.n_devices = f.plan.n_devices = 0;
 	f.plan.n_needs = 1;
 	COPY(f.needs[0].pci, f.pcis[0].address);
 	assert_false(is_listed(&f, sf));

@@ -156,6 +156,17 @@ static void judge(const struct config *c, const struct node *n, const struct pla
 			      "with carrier");
 }
 
+/* The port of a LAG that has the RDMA device of all its ports, for one without; else itself. */
+static const char *lag_port(const struct node *n, const char *pf)
+{
+	const struct netdev *bond = node_bond_of(n, node_netdev_of(n, pf)), *port = NULL;
+
+	if (bond && !node_ibdev_of(n, pf))
+		port = FIND(nd, n->netdevs, n->n_netdevs,
+			    nd->master == bond->ifindex && node_ibdev_of(n, nd->pci));
+	return port ? port->pci : pf;
+}
+
 static int add_port(const struct config *c, const struct node *n, const struct plan *p,
 		    const struct ibdev *ib, const struct port *port, struct nccl *ret)
 {
@@ -172,7 +183,7 @@ static int add_port(const struct config *c, const struct node *n, const struct p
 		np->pci = *nd->pci ? nd->pci : nd->scalable_of;
 	pci = node_pci(n, np->pci);
 	if (pci)
-		np->physfn = pci->physfn;
+		np->physfn = lag_port(n, pci->physfn);
 	judge(c, n, p, pci, np);
 	return 0;
 }

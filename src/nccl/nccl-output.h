@@ -15,8 +15,8 @@
  *    the link alone (fe80::/10, 169.254.0.0/16). A GID whose netdev is here counts with carrier.
  *    Where no port has such a GID, as in a pod with a network namespace of its own, GIDs of
  *    netdevs elsewhere count: then the state of the port is that of its carrier.
- * 3. One function for each physical port: the PF, or the first VF or subfunction where the PF is no
- *    candidate.
+ * 3. One function for each physical port, or LAG of them with one RDMA device: the PF, or the first
+ *    VF or subfunction where the PF is no candidate.
  * 4. The highest rate.
  * 5. One kind, that of most ports. Among equals InfiniBand, then IPv4, then IPv6; RoCE v1 only
  *    where there is no v2.
@@ -48,7 +48,7 @@ struct nccl_port {
 	const struct ibdev *ibdev; /* of the node */
 	const struct port *port;   /* of the ibdev */
 	const char *pci;    /* of the ibdev; of a virtual one or a subfunction its netdev's */
-	const char *physfn; /* of a VF: its PF; else "" */
+	const char *physfn; /* of a VF: its PF, or the one that has the LAG's device; else "" */
 	uint32_t rate;      /* of port_rate() */
 	const struct netdev *netdev; /* of its first GID that has one; or NULL */
 	unsigned here, away; /* kinds it has by netdevs here, by others: 1 << enum nccl_kind */
