@@ -24,21 +24,6 @@
 #define MAX_CMDLINE     ((size_t)2 * 1024 * 1024) /* the kernel's default limit */
 #define BLANKS          " \t\r\n"
 
-/* Where configurations are when no unit says it, as distributions lay it out. Told by content, not
- * by name. */
-static const char *const usual_files[] = {
-	"/var/lib/kubelet/config.yaml",
-	"/etc/kubernetes/kubelet-config.yaml",
-	"/etc/kubernetes/kubelet/config.json",
-	"/etc/kubernetes/kubelet/kubelet-config.json",
-	"/etc/kubernetes/kubelet/config",
-	"/home/kubernetes/kubelet-config.yaml",
-	"/etc/default/kubeletconfig.json",
-	"/opt/cloud/cce/kubernetes/kubelet/kubelet_config.yaml",
-	"/etc/kubernetes/kubelet.conf",
-	"/etc/kubernetes/kubelet.yaml", /* Talos */
-};
-
 /* In the order in which they are tried. */
 static const char *const own_drop_ins[] = {
 	"90-rdma-provision.conf",
@@ -378,8 +363,8 @@ static int read_usual_file(struct value_look *l, struct kubelet_found *k)
 	const char *refused = NULL;
 	int r;
 
-	for (size_t i = 0; i < ELEMENTSOF(usual_files); i++) {
-		r = read_file(l, k, usual_files[i]);
+	for (size_t i = 0; i < N_KUBELET_FILES; i++) {
+		r = read_file(l, k, kubelet_files[i]);
 		if (r < 0)
 			return r;
 		if (k->file_result == 0) {
@@ -387,11 +372,11 @@ static int read_usual_file(struct value_look *l, struct kubelet_found *k)
 			return 0;
 		}
 		if (k->seen.has_file && !refused)
-			refused = usual_files[i];
+			refused = kubelet_files[i];
 	}
 	/* There is something, but nothing of a kubelet's. */
 	k->seen.is_there = refused != NULL;
-	return read_file(l, k, refused ? refused : usual_files[0]);
+	return read_file(l, k, refused ? refused : kubelet_files[0]);
 }
 
 /* The folder of k0s: that of the kubelet is in it, and a file that is written before each start.

@@ -70,7 +70,7 @@ static void hint_alignment(const struct config *c, const struct node *n, struct 
 		      "CPUManagerPolicy=static with the topology policy none");
 }
 
-/* Hints that no kubelet is in kubelet_units and the usual files of kubelet/find.c. */
+/* Hints that none of kubelet_units and kubelet_files is there: "explain kubelet" lists them. */
 static void hint_not_found(const struct config *c, const struct node *n, struct plan *p)
 {
 	if ((!config_has_kubelet_policy(c) && c->kubelet.gate != GATE_STRICT) || n->is_copy ||

@@ -85,6 +85,19 @@ const char *const kubelet_units[N_KUBELET_UNITS] = {
 	"microshift.service",
 };
 
+const char *const kubelet_files[N_KUBELET_FILES] = {
+	"/var/lib/kubelet/config.yaml",
+	"/etc/kubernetes/kubelet-config.yaml",
+	"/etc/kubernetes/kubelet/config.json",
+	"/etc/kubernetes/kubelet/kubelet-config.json",
+	"/etc/kubernetes/kubelet/config",
+	"/home/kubernetes/kubelet-config.yaml",
+	"/etc/default/kubeletconfig.json",
+	"/opt/cloud/cce/kubernetes/kubelet/kubelet_config.yaml",
+	"/etc/kubernetes/kubelet.conf",
+	"/etc/kubernetes/kubelet.yaml", /* Talos */
+};
+
 /*
  * Never Requires= or Wants= of rdma-provision.service: one that was disabled stays off, and a node
  * whose provisioning failed still belongs to its cluster. "+": as root of the host, whatever the

@@ -156,6 +156,11 @@ struct kubelet_decision {
 #define N_KUBELET_UNITS 14
 extern const char *const kubelet_units[N_KUBELET_UNITS]; /* the first that is there counts */
 
+/* Where configurations are when no unit says it, as distributions lay it out. Told by content, not
+ * by name. */
+#define N_KUBELET_FILES 10
+extern const char *const kubelet_files[N_KUBELET_FILES];
+
 #define GENERATED_FOLDER "run/systemd/generator"  /* what systemd gives generators for this */
 #define DROP_IN_NAME     "zz-rdma-provision.conf" /* behind the drop-ins of others */
 #define KUBELET_PROGRAM  "/usr/lib/rdma-provision/rdma-provision-kubelet"

@@ -842,9 +842,9 @@ static const struct {
 	[REASON_KUBELET_NOT_FOUND] = {
 		"kubelet-not-found",
 		"[Kubelet] asks for a policy or Gate=strict, and no kubelet was found",
-		"Install the kubelet, or have a systemd unit start it: one that a script starts is "
-		"not found. Without a kubelet, leave TopologyManagerPolicy=, CPUManagerPolicy= "
-		"and Gate=strict out.",
+		"\"rdma-provision explain kubelet\" lists what was looked for. Install the kubelet, "
+		"or have a systemd unit start it: one that a script starts is not found. Without a "
+		"kubelet, leave TopologyManagerPolicy=, CPUManagerPolicy= and Gate=strict out.",
 	},
 
 	[REASON_NOT_READY] = {
