@@ -16,7 +16,6 @@
 #define STAND_IN  "# left out\n"
 
 #define SOCKET           ".sock"
-#define PLUGIN_REGISTRY  "var/lib/kubelet/plugins_registry"
 #define CHECKPOINT_BYTES (16u << 20)
 
 /* The commands of plugins, as far as comm shows them. */
@@ -180,6 +179,7 @@ static bool is_ours_by_name(const struct config *c, const char *socket)
 	       ANY(d, c->devices, c->n_devices, is_of_resource(socket, d->resource));
 }
 
+/* @c: only of its resources; NULL: all. */
 static int add_sockets(const struct fs *fs, const struct config *c, const char *folder,
 		       struct node *n, bool *has_kubelet)
 {
@@ -196,7 +196,7 @@ static int add_sockets(const struct fs *fs, const struct config *c, const char *
 			*has_kubelet = true;
 			continue;
 		}
-		if (streq(folder, PLUGIN_REGISTRY) && !is_ours_by_name(c, name))
+		if (c && !is_ours_by_name(c, name))
 			continue;
 		n->n_plugin_sockets++;
 		snprintf(n->plugin_sockets + used, sizeof(n->plugin_sockets) - used, "%s%s",
@@ -213,10 +213,11 @@ int observe_plugin_sockets(const struct fs *fs, const struct config *c, struct n
 
 	n->n_plugin_sockets = 0;
 	n->plugin_sockets[0] = '\0';
-	r = add_sockets(fs, c, PLUGIN_SOCKETS, n, &has_kubelet);
+	r = add_sockets(fs, NULL, PLUGIN_SOCKETS, n, &has_kubelet);
 	if (r < 0)
 		return r;
-	r = add_sockets(fs, c, PLUGIN_REGISTRY, n, &(bool){ false });
+	r = add_sockets(fs, c, fs_bare(FS_PATH("%s/plugins_registry", n->kubelet.root_dir)), n,
+			&(bool){ false });
 	*ret_has_kubelet = has_kubelet;
 	return r == -ENOMEM ? r : 0;
 }

@@ -38,7 +38,7 @@ int observe_plugin_resources(const struct fs *fs, struct node *n);
  * Fills plugin_sockets and n_plugin_sockets, and whether the kubelet's own is there. A plugin has
  * one for each resource, in the fixed folder of device plugins, where the kubelet removes all when
  * it starts; or, as both published ones, in that of all kinds of plugins, where only those named
- * like @c's resources count. Return: 0 or -errno.
+ * like @c's resources count: below the root directory of @n's kubelet. Return: 0 or -errno.
  */
 #define PLUGIN_SOCKETS "var/lib/kubelet/device-plugins"
 int observe_plugin_sockets(const struct fs *fs, const struct config *c, struct node *n,
