@@ -35,6 +35,13 @@
 	"\"" node "\":{\"memoryMap\":{\"memory\":{\"total\":" total                                \
 	",\"systemReserved\":" reserved ",\"allocatable\":" rest ",\"free\":" rest                 \
 	"}},\"cells\":[" node "]}"
+/* The state of node 0 with this many bytes of huge pages, and of node 1. */
+#define HUGE(total, rest)                                                                          \
+	MEMORY_STATE("\"0\":{\"memoryMap\":{\"hugepages-2Mi\":{\"total\":" total                   \
+		     ",\"systemReserved\":0,\"allocatable\":" total ",\"free\":" total             \
+		     "},\"memory\":{\"total\":8589934592,\"systemReserved\":104857600,"            \
+		     "\"allocatable\":" rest ",\"free\":" rest                                     \
+		     "}},\"cells\":[0]}," MACHINE("1", "8589934592", "0", "8589934592"))
 #define MEMORY_STATE(nodes) "{\"policyName\":\"Static\",\"machineState\":{" nodes "}}"
 #define MANY_GATES                                                                                 \
 	"ANameOfAGateThatNoKubeletHasInIt=true,AnotherNameOfAGateThatNoKubeletHasInIt=false,"      \
@@ -46,6 +53,7 @@
 static const struct row {
 	const char *name, *values, *flags, *cpu_state, *memory_state;
 	uint32_t n_nodes, n_packages, minor; /* minor: 0 when the version is not known */
+	uint32_t n_huge;                     /* pages of 2 MiB of node 0; 0: it has none */
 	enum topology_policy want;
 	enum cpu_policy want_cpu;
 	const char *exit; /* the beginning of the words; NULL: it starts */
@@ -60,6 +68,17 @@ static const struct row {
 	{ "by socket and a single node are asked for",
 	  STATIC ALPHA "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n", .want = SINGLE,
 	  .exit = "Topolgy manager single-numa-node policy is incompatible", .is_refused = true },
+	{ "the same with a state that is no JSON",
+	  STATIC ALPHA "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n", .cpu_state = "{",
+	  .want = SINGLE, .exit = "Topolgy manager single-numa-node policy is incompatible",
+	  .is_refused = true },
+	{ "the same without a reservation",
+	  "cpuManagerPolicy: static\n" ALPHA "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n",
+	  .want = SINGLE, .exit = "Topolgy manager single-numa-node policy is incompatible",
+	  .is_refused = true, .is_unjudged = true },
+	{ "another policy is asked for without a reservation",
+	  "cpuManagerPolicy: static\n" ALPHA "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n",
+	  .want = BEST, .exit = "[cpumanager] unable to determine reserved CPU resources" },
 	{ "by socket and a single node are there",
 	  STATIC ALPHA "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n" KEY
 		       ": single-numa-node\n",
@@ -100,11 +119,37 @@ static const struct row {
 	{ "whole cores and across nodes",
 	  STATIC "cpuManagerPolicyOptions: {full-pcpus-only: 'true', "
 		 "distribute-cpus-across-numa: 'true'}\n" },
+	{ "by cache and across nodes, which the policy none refuses, and static is asked for",
+	  "reservedSystemCPUs: 0-1\ncpuManagerPolicyOptions: {distribute-cpus-across-numa: "
+	  "'true', prefer-align-cpus-by-uncorecache: 'true'}\n",
+	  .want_cpu = CPU_POLICY_STATIC, .exit = "static policy options prefer-align-cpus-by-",
+	  .is_refused = true },
+	{ "the same beside a policy that a flag keeps from being set",
+	  "reservedSystemCPUs: 0-1\ncpuManagerPolicyOptions: {distribute-cpus-across-numa: "
+	  "'true', prefer-align-cpus-by-uncorecache: 'true'}\n",
+	  "--topology-manager-policy=none", .want = BEST, .want_cpu = CPU_POLICY_STATIC,
+	  .exit = "static policy options prefer-align-cpus-by-", .is_refused = true,
+	  .is_unjudged = true },
 	{ "by cache and across nodes",
 	  STATIC "cpuManagerPolicyOptions: {prefer-align-cpus-by-uncorecache: 'true', "
 		 "distribute-cpus-across-numa: 'true'}\n",
 	  .exit = "static policy options prefer-align-cpus-by-uncorecache and "
 		  "distribute-cpus-across-numa can not" },
+	{ "a policy in another case", KEY ": Best-Effort\n",
+	  .exit = "topologyManagerPolicy (--topology-manager-policy) \"Best-Effort\" must be one "
+		  "of" },
+	{ "a policy in another case, and it is asked for", KEY ": Best-Effort\n", .want = BEST },
+	{ "a scope with a blank, and a policy is asked for", "topologyManagerScope: 'pod '\n",
+	  .want = BEST,
+	  .exit = "topologyManagerScope (--topology-manager-scope) \"pod \" must be one of" },
+	{ "a CPU policy in another case", "cpuManagerPolicy: Static\nkubeReserved: {cpu: '1'}\n",
+	  .exit = "unknown policy: \"Static\"" },
+	{ "a CPU policy in another case, and it is asked for",
+	  "cpuManagerPolicy: Static\nkubeReserved: {cpu: '1'}\n", .want_cpu = CPU_POLICY_STATIC,
+	  .is_unjudged = true },
+	{ "a flag without a value", "", "--cpu-manager-policy=", .exit = "unknown policy: \"\"" },
+	{ "a word of nobody, which a kubelet of others may know", KEY ": numa-aware\n",
+	  .is_unjudged = true },
 	{ "nine nodes", KEY ": restricted\n", .n_nodes = 9,
 	  .exit = "unsupported on machines with more than 8 NUMA Nodes" },
 	{ "nine nodes without a policy", "", .n_nodes = 9 },
@@ -126,6 +171,12 @@ static const struct row {
 	  .exit = "[cpumanager] unable to reserve the required amount" },
 	{ "state of another policy", STATIC, .cpu_state = "{\"policyName\":\"none\"}",
 	  .exit = "configured policy \"static\" differs from state checkpoint policy \"none\"" },
+	{ "state of fewer CPUs, and static is asked for", "kubeReserved: {cpu: '1'}\n",
+	  .cpu_state = STATE("0-3", ""), .want_cpu = CPU_POLICY_STATIC,
+	  .exit = "current set of available CPUs \"0-7\" doesn't match with CPUs in state",
+	  .is_refused = true },
+	{ "state of these CPUs, and static is asked for", "kubeReserved: {cpu: '1'}\n",
+	  .cpu_state = STATE("0-7", ""), .want_cpu = CPU_POLICY_STATIC, .is_unjudged = true },
 	{ "state of static, and the policy none", "", .cpu_state = STATE("0-7", ""),
 	  .exit = "configured policy \"none\" differs from state checkpoint policy \"static\"" },
 	{ "a state that is no JSON", "", .cpu_state = "{",
@@ -276,6 +327,14 @@ static const struct row {
 	{ "memory state of one node", RESERVED(MIB("0", "100")),
 	  .memory_state = MEMORY_STATE(MACHINE("0", "8589934592", "104857600", "8485076992")),
 	  .exit = "[memorymanager] the expected machine state" },
+	{ "memory state of these huge pages", RESERVED(MIB("0", "100")), .n_huge = 512,
+	  .memory_state = HUGE("1073741824", "7411335168") },
+	{ "memory state of fewer huge pages", RESERVED(MIB("0", "100")), .n_huge = 512,
+	  .memory_state = HUGE("0", "8485076992"),
+	  .exit = "[memorymanager] the expected machine state" },
+	{ "memory state of one huge page more", RESERVED(MIB("0", "100")), .n_huge = 511,
+	  .memory_state = HUGE("1073741824", "7411335168"),
+	  .exit = "[memorymanager] the expected machine state" },
 	{ "memory state of no node, which is made anew", RESERVED(MIB("0", "100")),
 	  .memory_state = MEMORY_STATE("") },
 	{ "no memory policy", "memoryManagerPolicy: None\n" },
@@ -381,6 +440,16 @@ static const struct row {
 	{ "whole cores, by a flag that is no boolean", STATIC,
 	  "--cpu-manager-policy-options=full-pcpus-only=on",
 	  .exit = "bad value for option \"full-pcpus-only\"" },
+	{ "two options in one flag, which takes one", STATIC,
+	  "--cpu-manager-policy-options=full-pcpus-only=true,distribute-cpus-across-numa=true",
+	  .exit = "bad value for option \"full-pcpus-only\"" },
+	{ "two flags of one option each", STATIC,
+	  "--cpu-manager-policy-options=full-pcpus-only=true "
+	  "--cpu-manager-policy-options=distribute-cpus-across-numa=true" },
+	{ "two options of the topology in one flag", KEY ": restricted\n",
+	  "--topology-manager-policy-options=prefer-closest-numa-nodes=true,max-allowable-numa-"
+	  "nodes=16",
+	  .n_nodes = 9, .minor = 33 },
 	{ "whole cores without quotes", STATIC "cpuManagerPolicyOptions: {full-pcpus-only: true}\n",
 	  .exit = "json: cannot unmarshal bool into Go struct field "
 		  "KubeletConfiguration.cpuManagerPolicyOptions of type string" },
@@ -496,6 +565,12 @@ static const struct row {
 		  "KubeletConfiguration.evictionHard of type string" },
 	{ "a threshold as a share",
 	  "evictionHard: {memory.available: 5%, nodefs.available: 10%}\n" },
+	{ "an option of a flag without a value", KEY ": restricted\n",
+	  "--topology-manager-policy-options=max-allowable-numa-nodes=9,prefer-closest-numa-nodes",
+	  .exit = "invalid argument \"max-allowable-numa-nodes=9,prefer-closest-numa-nodes\" for "
+		  "\"--topology-manager-policy-options\" flag: malformed pair" },
+	{ "no options of a flag that may have none", KEY ": restricted\n",
+	  "--topology-manager-policy-options=" },
 	{ "reserved CPUs without quotes", "kubeReserved: {cpu: 1}\n",
 	  .exit = "json: cannot unmarshal number into Go struct field "
 		  "KubeletConfiguration.kubeReserved of type string" },
@@ -509,6 +584,13 @@ static const struct row {
 	  "evictionHard: {memory.available: 104857600, nodefs.available: 10%}\n",
 	  .exit = "json: cannot unmarshal number into Go struct field "
 		  "KubeletConfiguration.evictionHard of type string" },
+	{ "inodes that are kept free without quotes",
+	  "evictionHard: {memory.available: 100Mi, nodefs.inodesFree: 5}\n",
+	  .exit = "json: cannot unmarshal number into Go struct field "
+		  "KubeletConfiguration.evictionHard of type string" },
+	{ "reserved storage without quotes", "systemReserved: {ephemeral-storage: 1073741824}\n",
+	  .exit = "json: cannot unmarshal number into Go struct field "
+		  "KubeletConfiguration.systemReserved of type string" },
 	{ "reserved CPUs as a float that only C has", "kubeReserved: {cpu: 0x1p3}\n",
 	  .exit = "--kube-reserved value failed to parse: failed to parse quantity \"0x1p3\" for "
 		  "\"cpu\" resource" },
@@ -575,6 +657,11 @@ static void make(const struct root *root, const struct row *row, uint32_t minor)
 	for (uint32_t c = 0; c < 8; c++)
 		put_number(root, "sys/devices/system/cpu/cpu%u/topology/physical_package_id", c,
 			   c % n_packages ? "1\n" : "0\n");
+	snprintf(text, sizeof(text), "%" PRIu32 "\n", row->n_huge);
+	if (row->n_huge)
+		put_text(root,
+			 "sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages",
+			 text);
 	snprintf(text, sizeof(text), "/usr/bin/kubelet v1.%" PRIu32 ".0\n", minor);
 	if (minor)
 		put_text(root, KUBELET_VERSION_PATH, text);
@@ -599,11 +686,12 @@ static void a_kubelet_that_would_exit_is_told_in_its_own_words(_unused_ void **s
 		root_open(&root);
 		make(&root, &cases[i], cases[i].minor);
 		assert_int_equal(kubelet_look(&root.fs, &c, false, &k, &d), 0);
-		item = &d.items[KUBELET_TOPOLOGY_POLICY];
-		print_message("  %s: %s\n", cases[i].name,
-			      *d.would_exit ? d.would_exit : item->detail);
-		assert_string_equal(reason_code(item->reason),
-				    cases[i].is_refused ? "kubelet-would-exit" : "");
+		item = FIND(it, d.items, _KUBELET_SETTING_N,
+			    it->reason == REASON_KUBELET_WOULD_EXIT);
+		print_message("  %s: %s\n", cases[i].name, item ? item->detail : d.would_exit);
+		assert_int_equal(item != NULL, cases[i].is_refused);
+		if (!cases[i].want_cpu && !item)
+			assert_int_equal(d.items[KUBELET_TOPOLOGY_POLICY].reason, REASON_NONE);
 		if (cases[i].is_refused)
 			assert_true(is_prefix(item->detail, cases[i].exit));
 		else if (cases[i].exit)

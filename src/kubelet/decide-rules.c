@@ -342,7 +342,9 @@ static void decide_cpus(const struct kubelet_found *k, uint32_t n_numa_nodes,
 		refuse(item, REASON_KUBELET_CPU_RESERVATION, obstacle);
 		return;
 	}
-	if (k->was_started && (has_other_state(&k->seen.cpus) || k->seen.is_running)) {
+	/* A reservation that is made here is none that the state file knows. */
+	if (k->was_started && (has_other_state(&k->seen.cpus) || k->seen.is_running ||
+			       (*k->seen.cpus.checkpoint && k->seen.cpus.n_reserved == 0))) {
 		refuse(item, REASON_KUBELET_CPU_STATE, detail);
 		return;
 	}
@@ -366,46 +368,60 @@ static uint32_t rank_of(const struct kubelet_found *k, const struct kubelet_deci
 	return k->seen.values[s].source == KUBELET_UNKNOWN ? 0 : k->seen.values[s].rank;
 }
 
-static void find_exit(const struct kubelet_found *k, const struct kubelet_decision *d,
-		      uint32_t n_numa_nodes, bool is_after, char ret[256])
+static struct start_policies policies_of(const struct kubelet_found *k,
+					 const struct kubelet_decision *d, uint32_t n_numa_nodes,
+					 bool is_after)
 {
-	const bool is_cpu_changed =
-		is_after && d->items[KUBELET_CPU_POLICY].outcome == KUBELET_CHANGED;
-	struct start_policies policies = {
+	struct start_policies p = {
 		.topology = rank_of(k, d, KUBELET_TOPOLOGY_POLICY, is_after),
 		.cpu = rank_of(k, d, KUBELET_CPU_POLICY, is_after),
-		.is_cpu_state_asked = !d->is_state_removed && !is_cpu_changed,
-		.is_reserved =
-			is_after && d->items[KUBELET_RESERVED_CPUS].outcome == KUBELET_CHANGED,
 		.n_numa_nodes = n_numa_nodes,
 	};
+	uint32_t changed = 0;
 
-	for (int s = KUBELET_TOPOLOGY_POLICY; s <= KUBELET_CPU_POLICY; s++) {
-		const struct kubelet_value *v = &k->seen.values[s];
-
-		if (v->source != KUBELET_UNKNOWN && (v->rank == 0 || v->is_misspelt) &&
-		    !streq(v->text, "?") && !(is_after && d->items[s].outcome == KUBELET_CHANGED))
-			policies.wrong_words |= 1u << s;
+	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+		changed |= (uint32_t)(is_after && d->items[s].outcome == KUBELET_CHANGED) << s;
+		p.misspelt |= (uint32_t)k->seen.values[s].is_misspelt << s;
 	}
-	start_find_exit(k, &policies, ret);
+	p.misspelt &= ~changed;
+	p.is_cpu_state_asked =
+		!d->is_state_removed && (k->was_started || !(changed >> KUBELET_CPU_POLICY & 1));
+	p.is_reserved = changed >> KUBELET_RESERVED_CPUS & 1;
+	return p;
 }
 
-/* Tells of a kubelet that would exit before it does; an edit with which it would is refused. */
+/* Is it refused for a reason that leaves the facts of a start known, and that is none of them? */
+static bool is_refused_otherwise(const struct kubelet_item *item)
+{
+	return item->reason == REASON_KUBELET_FLAG_WINS || item->reason == REASON_KUBELET_MANAGED ||
+	       item->reason == REASON_KUBELET_FILE_REFUSED;
+}
+
+static bool has_exit(const struct start_exits *e, const char *words)
+{
+	return ANY(w, e->words, e->n, streq(*w, words));
+}
+
+/* Tells of a kubelet that would exit before it does; edits that add a cause for it are refused. */
 static void decide_exit(const struct kubelet_found *k, uint32_t n_numa_nodes,
 			struct kubelet_decision *ret)
 {
-	char before[256], after[256];
+	const struct start_policies before = policies_of(k, ret, n_numa_nodes, false);
+	const struct start_policies after = policies_of(k, ret, n_numa_nodes, true);
+	const bool is_told = ANY(item, ret->items, _KUBELET_SETTING_N,
+				 item->outcome == KUBELET_REFUSED && !is_refused_otherwise(item));
+	const char *added = NULL;
+	struct start_exits is, will;
 
-	if (ANY(item, ret->items, _KUBELET_SETTING_N, item->outcome == KUBELET_REFUSED))
-		return; /* for a reason of its own */
-	find_exit(k, ret, n_numa_nodes, false, before);
-	find_exit(k, ret, n_numa_nodes, true, after);
-	COPY(ret->would_exit, after);
-	for (int s = 0; s < _KUBELET_SETTING_N && *after && !*before; s++)
-		if (ret->items[s].row > 0 && ret->items[s].outcome == KUBELET_CHANGED) {
-			refuse(&ret->items[s], REASON_KUBELET_WOULD_EXIT, after);
-			ret->would_exit[0] = '\0';
-		}
+	start_find_exits(k, &before, &is);
+	start_find_exits(k, &after, &will);
+	for (size_t i = 0; i < will.n && !added; i++)
+		added = has_exit(&is, will.words[i]) ? NULL : will.words[i];
+	for (int s = 0; s < _KUBELET_SETTING_N && added; s++)
+		if (ret->items[s].outcome == KUBELET_CHANGED)
+			refuse(&ret->items[s], REASON_KUBELET_WOULD_EXIT, added);
+	if (!is_told && (added ? &is : &will)->n > 0)
+		COPY(ret->would_exit, (added ? &is : &will)->words[0]);
 }
 
 void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint32_t n_numa_nodes,

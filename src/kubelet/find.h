@@ -38,7 +38,7 @@ struct kubelet_start {
 				  known, or none */
 	/* The words with which a kubelet of memory policy Static ends, and one with this state
 	 * file; empty: it does not. */
-	char memory_problem[160], memory_state_problem[96];
+	char memory_problem[256], memory_state_problem[96];
 	/* The same of each policy: a reservation of memory, an amount, a map of a flag. */
 	char reserved_problem[256], amount_problem[256], flag_problem[256];
 	char decode_problem[64]; /* the same for an amount of reservedMemory */

@@ -50,6 +50,8 @@ static const struct {
 	{ "evictionHard", "nodefs.inodesFree" },
 	{ "evictionHard", "imagefs.available" },
 	{ "evictionHard", "imagefs.inodesFree" },
+	{ "evictionHard", "containerfs.available" },
+	{ "evictionHard", "containerfs.inodesFree" },
 	{ "evictionHard", "pid.available" },
 	{ "mergeDefaultEvictionSettings", "" },
 	{ "kubeletCgroups", "" },

@@ -5,6 +5,7 @@
 #include "../base/document.h"
 #include "cpus.h"
 #include "start-rules.h"
+#include "words.h"
 
 #define MAX_STATE ((size_t)1024 * 1024)
 #define MAX_NODES 64      /* NUMA nodes */
@@ -409,37 +410,60 @@ static void judge_reserved(const struct fs *fs, const struct reserved *m, struct
 	const bool is_absent =
 		m->last > 0 && fs_exists(fs, "sys/devices/system/node") > 0 &&
 		fs_exists(fs, FS_PATH("sys/devices/system/node/node%" PRIu32, m->last)) == 0;
-	char a[32], b[32];
+	char *problem = ret->memory_problem, a[32], b[32];
 
 	if (is_absent)
-		snprintf(ret->memory_problem, sizeof(ret->memory_problem),
-			 "the reserved memory configuration references a NUMA node %" PRIu32
-			 " that does not exist on this machine",
-			 m->last);
-	else if (m->sum != m->free)
-		snprintf(ret->memory_problem, sizeof(ret->memory_problem),
-			 "the total amount \"%s\" of type \"memory\" is not equal to the value "
-			 "\"%s\" determined by Node Allocatable feature",
-			 show_bytes(m->sum, a), show_bytes(m->free, b));
-	else if (m->huge > 0) /* none can be in kubeReserved or systemReserved */
-		snprintf(ret->memory_problem, sizeof(ret->memory_problem),
-			 "the total amount \"%s\" of type \"%s\" is not equal to the value \"0\" "
-			 "determined by Node Allocatable feature",
-			 show_bytes(m->huge, a), m->huge_type);
-	else if (m->sum == 0)
-		COPY(ret->memory_problem,
-		     "[memorymanager] you should specify the system reserved memory");
+		problem_note(problem,
+			     "the reserved memory configuration references a NUMA node %" PRIu32
+			     " that does not exist on this machine",
+			     m->last);
+	if (m->sum != m->free)
+		problem_note(problem,
+			     "the total amount \"%s\" of type \"memory\" is not equal to the value "
+			     "\"%s\" determined by Node Allocatable feature",
+			     show_bytes(m->sum, a), show_bytes(m->free, b));
+	if (m->huge > 0) /* none can be in kubeReserved or systemReserved */
+		problem_note(
+			problem,
+			"the total amount \"%s\" of type \"%s\" is not equal to the value \"0\" "
+			"determined by Node Allocatable feature",
+			show_bytes(m->huge, a), m->huge_type);
+	if (m->sum == 0)
+		problem_note(problem,
+			     "[memorymanager] you should specify the system reserved memory");
+}
+
+/* Has a NUMA node as many huge pages of this type as its state says? */
+static bool is_same_huge(const struct fs *fs, unsigned long node, const char *type, json_t *state)
+{
+	uint64_t size;
+	uint32_t n;
+
+	return !is_prefix(type, "hugepages-") ||
+	       cpus_parse_amount(type + strlen("hugepages-"), &size) < 0 ||
+	       fs_read_u32(fs,
+			   FS_PATH("sys/devices/system/node/node%lu/hugepages/hugepages-%" PRIu64
+				   "kB/nr_hugepages",
+				   node, size / 1000 / 1024),
+			   &n) < 0 ||
+	       n * (size / 1000) == (uint64_t)document_get_number(state, "total");
 }
 
 /* Is a NUMA node as memory_manager_state says? areMemoryStatesEqual() in policy_static.go. */
 static bool is_same_node(const struct fs *fs, const struct reserved *m, const char *name,
-			 json_t *memory)
+			 json_t *map)
 {
+	json_t *memory = json_object_get(map, "memory"), *state;
 	const unsigned long node = strtoul(name, NULL, 10) % MAX_NODES;
 	char text[4096]; /* as long as a file of sysfs can be */
-	const char *total;
+	const char *total, *type;
 	int r;
 
+	json_object_foreach(map, type, state)
+	{
+		if (!is_same_huge(fs, node, type, state))
+			return false;
+	}
 	r = fs_read(fs, FS_PATH("sys/devices/system/node/node%lu/meminfo", node), text,
 		    sizeof(text));
 	total = r < 0 ? NULL : strstr(text, "MemTotal:");
@@ -470,8 +494,8 @@ static int read_memory_state(const struct fs *fs, const char *root_dir, const st
 	COPY(ret->memory_state,
 	     document ? document_get_text(document, "policyName") : STATE_DAMAGED);
 	machine = json_object_get(document, "machineState");
-	json_object_foreach(machine, name, node) is_same &= is_same_node(
-		fs, m, name, json_object_get(json_object_get(node, "memoryMap"), "memory"));
+	json_object_foreach(machine, name, node) is_same &=
+		is_same_node(fs, m, name, json_object_get(node, "memoryMap"));
 	is_same &= n_nodes > MAX_NODES || n_nodes == 0 || json_object_size(machine) == n_nodes;
 	if (json_object_size(machine) > 0 && !is_same && !m->is_unclear)
 		COPY(ret->memory_state_problem,

@@ -49,18 +49,18 @@ struct start_question {
 	const struct kubelet_found *k;
 	const struct start_policies *p;
 	bool is_static;
-	char *ret; /* the words, 256 bytes */
+	struct start_exits *ret;
 };
 
-/* Return: true, for a rule that is broken. */
-static _printf_(2, 3) bool say(const struct start_question *q, const char *format, ...)
+static _printf_(2, 3) void say(const struct start_question *q, const char *format, ...)
 {
 	va_list ap;
 
+	if (q->ret->n == ELEMENTSOF(q->ret->words))
+		return;
 	va_start(ap, format);
-	vsnprintf(q->ret, 256, format, ap);
+	vsnprintf(q->ret->words[q->ret->n++], sizeof(*q->ret->words), format, ap);
 	va_end(ap);
-	return true;
 }
 
 static uint32_t minor_of(const struct start_question *q)
@@ -134,9 +134,37 @@ static bool is_any_given(const struct start_question *q, enum start_kind kind)
 	       (s->given & bits || *s->other_option[kind]);
 }
 
+/* cmd/kubelet/app/server.go, NewKubeletCommand(): flags first. The folder:
+ * mergeKubeletConfigurations() in cmd/kubelet/app/server.go: 1.28. From 1.32 on k3s copies a folder
+ * that it is given: extractConfigArgs() in its pkg/daemons/agent/agent.go. */
+static void judge_flags(const struct start_question *q)
+{
+	if (*q->k->start.flag_problem)
+		say(q, "%s", q->k->start.flag_problem);
+	if (q->k->seen.lacks_folder && q->k->needs_dir)
+		say(q,
+		    "failed to walk through kubelet dropin directory \"%.80s\": lstat %.80s: no "
+		    "such file or directory",
+		    q->k->seen.folder, q->k->seen.folder);
+}
+
+/* kubeletconfig/util/codec/codec.go, DecodeKubeletConfiguration() */
+static void judge_types(const struct start_question *q)
+{
+	for (size_t i = 0; i < START_FIELDS; i++)
+		if (q->k->start.wrong_type[i] &&
+		    minor_of(q) >= start_rows[start_fields[i].gate].since)
+			say(q,
+			    "json: cannot unmarshal %s into Go struct field "
+			    "KubeletConfiguration.%s of type %s",
+			    q->k->start.wrong_type[i], start_fields[i].key, start_fields[i].type);
+	if (*q->k->start.decode_problem && minor_of(q) >= start_rows[GATE_MEMORY].since)
+		say(q, "%s", q->k->start.decode_problem);
+}
+
 /* SetFromMap() in component-base/featuregate/feature_gate.go. A version that is not known breaks
  * neither rule. */
-static bool has_wrong_gate(const struct start_question *q)
+static void judge_gates(const struct start_question *q)
 {
 	for (enum start_word g = GATE_TOPOLOGY; g < _START_WORD_N && q->k->minor > 0; g++) {
 		const struct start_row *row = &start_rows[g];
@@ -144,87 +172,53 @@ static bool has_wrong_gate(const struct start_question *q)
 		if (!(q->k->start.given >> g & 1))
 			continue;
 		if (q->k->minor < row->since || (row->gone && q->k->minor >= row->gone))
-			return say(q, "unrecognized feature gate: %s", row->name);
-		if (is_since(q, row->stable) && !has(q, g))
-			return say(q,
-				   "cannot set feature gate %s to false, feature is locked to true",
-				   row->name);
+			say(q, "unrecognized feature gate: %s", row->name);
+		else if (is_since(q, row->stable) && !has(q, g))
+			say(q, "cannot set feature gate %s to false, feature is locked to true",
+			    row->name);
 	}
-	return false;
 }
 
-/* cmd/kubelet/app/server.go, mergeKubeletConfigurations(): 1.28. From 1.32 on k3s copies a folder
- * that it is given: extractConfigArgs() in its pkg/daemons/agent/agent.go. */
-static bool has_no_folder(const struct start_question *q)
-{
-	return q->k->seen.lacks_folder && q->k->needs_dir &&
-	       say(q,
-		   "failed to walk through kubelet dropin directory \"%.80s\": lstat %.80s: no "
-		   "such file or directory",
-		   q->k->seen.folder, q->k->seen.folder);
-}
-
-/* cmd/kubelet/app/server.go, NewKubeletCommand() */
-static bool has_wrong_flag(const struct start_question *q)
-{
-	return *q->k->start.flag_problem && say(q, "%s", q->k->start.flag_problem);
-}
-
-static bool is_wrong(const struct start_question *q)
+static void judge_configuration(const struct start_question *q)
 {
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
 
-	/* kubeletconfig/util/codec/codec.go, DecodeKubeletConfiguration() */
-	for (size_t i = 0; i < START_FIELDS; i++)
-		if (q->k->start.wrong_type[i] &&
-		    minor_of(q) >= start_rows[start_fields[i].gate].since)
-			return say(q,
-				   "json: cannot unmarshal %s into Go struct field "
-				   "KubeletConfiguration.%s of type %s",
-				   q->k->start.wrong_type[i], start_fields[i].key,
-				   start_fields[i].type);
-	if (*q->k->start.decode_problem && minor_of(q) >= start_rows[GATE_MEMORY].since)
-		return say(q, "%s", q->k->start.decode_problem);
-	if (has_wrong_gate(q))
-		return true;
 	/* apis/config/validation/validation.go: to 1.26 */
 	if (q->p->topology > POLICY_NONE && !is_gate_on(q, GATE_TOPOLOGY))
-		return say(q, "topologyManagerPolicy %s requires feature gate TopologyManager",
-			   kubelet_word(KUBELET_TOPOLOGY_POLICY, q->p->topology));
+		say(q, "topologyManagerPolicy %s requires feature gate TopologyManager",
+		    kubelet_word(KUBELET_TOPOLOGY_POLICY, q->p->topology));
 	/* apis/config/validation/validation.go */
 	for (enum kubelet_setting s = KUBELET_TOPOLOGY_POLICY; s <= KUBELET_TOPOLOGY_SCOPE; s++)
-		if (q->p->wrong_words >> s & 1)
-			return say(q, "%s (--%s) \"%s\" must be one of", kubelet_key(s),
-				   kubelet_flag(s), q->k->seen.values[s].text);
+		if (q->p->misspelt >> s & 1)
+			say(q, "%s (--%s) \"%s\" must be one of", kubelet_key(s), kubelet_flag(s),
+			    q->k->seen.values[s].text);
 	if (c->is_list && c->has_cgroup)
-		return say(q, "can't use reservedSystemCPUs (--reserved-cpus) with "
-			      "systemReservedCgroup (--system-reserved-cgroup) or "
-			      "kubeReservedCgroup (--kube-reserved-cgroup)");
+		say(q, "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup "
+		       "(--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)");
 	/* apis/config/validation/validation_reserved_memory.go: 1.21 */
 	if (*q->k->start.reserved_problem && minor_of(q) >= start_rows[GATE_MEMORY].since)
-		return say(q, "%s", q->k->start.reserved_problem);
+		say(q, "%s", q->k->start.reserved_problem);
 	/* cmd/kubelet/app/server.go, getReservedCPUs() */
 	if (*c->list_problem)
-		return say(q, "%s", c->list_problem);
+		say(q, "%s", c->list_problem);
 	/* cmd/kubelet/app/server.go, parseResourceList(); eviction/helpers.go */
 	if (*q->k->start.amount_problem)
-		return say(q, "%s", q->k->start.amount_problem);
+		say(q, "%s", q->k->start.amount_problem);
 	/* cmd/kubelet/app/server.go, run(): 1.22 to 1.32, from 1.26 on */
 	for (enum start_kind kind = START_CPUS; kind <= START_NUMA; kind++)
 		if (is_any_given(q, kind) && !is_gate_on(q, kinds[kind].gate))
-			return say(q, "require feature gates %s enabled", kinds[kind].gates);
-	return false;
+			say(q, "require feature gates %s enabled", kinds[kind].gates);
 }
 
 /* CheckPolicyOptionAvailable(), NewStaticPolicyOptions() and NewPolicyOptions() in cm/cpumanager/
  * and cm/topologymanager/policy_options.go: from 1.22 and 1.26 on. */
-static bool has_bad_option(const struct start_question *q, enum start_kind kind)
+static void judge_options(const struct start_question *q, enum start_kind kind)
 {
 	const struct option_kind *of = &kinds[kind];
 	const char *unknown = q->k->start.other_option[kind];
 
 	if (!is_any_given(q, kind) || q->k->minor > MINOR_LOOKED_AT)
-		return false;
+		return;
 	for (enum start_word o = of->first; o < of->end; o++) {
 		const bool is_beta = is_since(q, start_rows[o].beta);
 
@@ -234,43 +228,42 @@ static bool has_bad_option(const struct start_question *q, enum start_kind kind)
 			unknown = start_rows[o].name;
 		else if (!is_since(q, start_rows[o].stable) &&
 			 !is_gate_on(q, of->gate + 1 + is_beta))
-			return say(q, "%s not enabled, but option \"%s\" provided",
-				   of->levels[is_beta], start_rows[o].name);
+			say(q, "%s not enabled, but option \"%s\" provided", of->levels[is_beta],
+			    start_rows[o].name);
 		else if (q->k->start.bad >> o & 1)
-			return say(q, "%s \"%s\"",
-				   o == NUMA_OPTION_MAX_NODES
-					   ? "unable to convert policy option to integer"
-					   : "bad value for option",
-				   start_rows[o].name);
+			say(q, "%s \"%s\"",
+			    o == NUMA_OPTION_MAX_NODES
+				    ? "unable to convert policy option to integer"
+				    : "bad value for option",
+			    start_rows[o].name);
 	}
-	return *unknown && say(q, "unknown %s option: \"%s\"", of->of, unknown);
+	if (*unknown)
+		say(q, "unknown %s option: \"%s\"", of->of, unknown);
 }
 
 /* Before 1.28 options are looked at without a policy, too. */
-static bool is_topology_wrong(const struct start_question *q)
+static void judge_topology(const struct start_question *q)
 {
 	const bool has_policy = q->p->topology > POLICY_NONE;
 	const bool has_max = q->k->start.max_numa_nodes > 0 &&
 			     minor_of(q) >= start_rows[NUMA_OPTION_MAX_NODES].since;
 	const uint32_t max = has_max ? q->k->start.max_numa_nodes : MAX_NODES;
 
-	if ((has_policy || minor_of(q) < 28) && has_bad_option(q, START_NUMA))
-		return true;
+	if (has_policy || minor_of(q) < 28)
+		judge_options(q, START_NUMA);
 	/* cm/topologymanager/policy_options.go, NewPolicyOptions(): 1.31 */
 	if (has_policy && max < MAX_NODES)
-		return say(q,
-			   "the minimum value of \"max-allowable-numa-nodes\" should not be less "
-			   "than %d",
-			   MAX_NODES);
+		say(q,
+		    "the minimum value of \"max-allowable-numa-nodes\" should not be less than %d",
+		    MAX_NODES);
 	/* cm/topologymanager/topology_manager.go, NewManager() */
 	if (has_policy && q->p->n_numa_nodes != CPUS_UNKNOWN && q->p->n_numa_nodes > max)
-		return say(q, "unsupported on machines with more than %" PRIu32 " NUMA Nodes", max);
-	return false;
+		say(q, "unsupported on machines with more than %" PRIu32 " NUMA Nodes", max);
 }
 
 /* cm/cpumanager/policy_options.go: NewStaticPolicyOptions() from 1.31 and 1.32 on, and
  * ValidateStaticPolicyOptions() from 1.25 on. */
-static bool has_unlike_options(const struct start_question *q)
+static void judge_pairs(const struct start_question *q)
 {
 	static const enum start_word pairs[][2] = {
 		{ CPU_OPTION_FULL_PCPUS, CPU_OPTION_ACROSS_CORES },
@@ -281,41 +274,39 @@ static bool has_unlike_options(const struct start_question *q)
 
 	for (size_t i = 0; i < ELEMENTSOF(pairs); i++)
 		if (has(q, pairs[i][0]) && has(q, pairs[i][1]))
-			return say(q,
-				   "static policy options %s and %s can not be used at the same "
-				   "time",
-				   start_rows[pairs[i][0]].name, start_rows[pairs[i][1]].name);
+			say(q, "static policy options %s and %s can not be used at the same time",
+			    start_rows[pairs[i][0]].name, start_rows[pairs[i][1]].name);
 	if (!has(q, CPU_OPTION_BY_SOCKET))
-		return false;
+		return;
 	if (q->p->topology == kubelet_rank(KUBELET_TOPOLOGY_POLICY, SINGLE_NODE))
-		return say(q, "Topolgy manager " SINGLE_NODE " policy is incompatible with "
-			      "CPUManager align-by-socket policy option");
-	return q->p->n_numa_nodes != CPUS_UNKNOWN &&
-	       q->k->start.n_packages > MAX(q->p->n_numa_nodes, 1) &&
-	       say(q, "Align by socket is not compatible with hardware where number of "
-		      "sockets are more than number of NUMA");
+		say(q, "Topolgy manager " SINGLE_NODE " policy is incompatible with CPUManager "
+		       "align-by-socket policy option");
+	if (q->p->n_numa_nodes != CPUS_UNKNOWN &&
+	    q->k->start.n_packages > MAX(q->p->n_numa_nodes, 1))
+		say(q, "Align by socket is not compatible with hardware where number of sockets "
+		       "are more than number of NUMA");
 }
 
-static bool are_cpus_wrong(const struct start_question *q)
+static void judge_cpus(const struct start_question *q)
 {
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
 
+	/* cm/cpumanager/cpu_manager.go, NewManager() */
+	if (q->p->misspelt >> KUBELET_CPU_POLICY & 1)
+		say(q, "unknown policy: \"%s\"", q->k->seen.values[KUBELET_CPU_POLICY].text);
 	/* cm/cpumanager/policy_none.go, NewNonePolicy(): 1.22 */
-	if (q->p->wrong_words >> KUBELET_CPU_POLICY & 1)
-		return say(q, "unknown policy: \"%s\"", q->k->seen.values[KUBELET_CPU_POLICY].text);
 	if (q->p->cpu == POLICY_NONE && is_any_given(q, START_CPUS))
-		return say(q, "None policy: received unsupported options");
+		say(q, "None policy: received unsupported options");
 	if (!q->is_static)
-		return false;
+		return;
 	/* cm/cpumanager/cpu_manager.go, NewManager() */
 	if (!q->p->is_reserved && c->n_reserved == 0 && !c->is_unclear)
-		return say(q, "[cpumanager] unable to determine reserved CPU resources for static "
-			      "policy");
-	if (has_bad_option(q, START_CPUS) || has_unlike_options(q))
-		return true;
+		say(q, "[cpumanager] unable to determine reserved CPU resources for static policy");
+	judge_options(q, START_CPUS);
+	judge_pairs(q);
 	/* cm/cpumanager/policy_static.go, NewStaticPolicy() */
-	return c->n_online > 0 && c->n_reserved > c->n_online && !c->is_unclear &&
-	       say(q, "[cpumanager] unable to reserve the required amount of CPUs");
+	if (c->n_online > 0 && c->n_reserved > c->n_online && !c->is_unclear)
+		say(q, "[cpumanager] unable to reserve the required amount of CPUs");
 }
 
 static bool is_memory_managed(const struct start_question *q)
@@ -324,86 +315,84 @@ static bool is_memory_managed(const struct start_question *q)
 }
 
 /* cm/memorymanager/memory_manager.go, NewManager(): 1.21 */
-static bool is_memory_wrong(const struct start_question *q)
+static void judge_memory(const struct start_question *q)
 {
 	const struct kubelet_start *s = &q->k->start;
 
 	if (!is_memory_managed(q) || !*s->memory_policy || streq(s->memory_policy, "None"))
-		return false;
+		return;
 	if (!streq(s->memory_policy, "Static"))
-		return say(q, "unknown policy: \"%s\"", s->memory_policy);
-	return *s->memory_problem && say(q, "%s", s->memory_problem);
+		say(q, "unknown policy: \"%s\"", s->memory_policy);
+	else if (*s->memory_problem)
+		say(q, "%s", s->memory_problem);
 }
 
-static bool is_cpu_state_wrong(const struct start_question *q)
+static void judge_cpu_state(const struct start_question *q)
 {
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
 	const char *policy = q->is_static ? "static" : "none";
 
-	if (!q->p->is_cpu_state_asked || c->is_unclear)
-		return false;
+	if (!q->p->is_cpu_state_asked || c->is_unclear || !q->p->cpu)
+		return;
 	/* cm/cpumanager/state/state_checkpoint.go, restoreState() */
-	if (q->p->cpu > 0 && streq(c->checkpoint, STATE_DAMAGED))
-		return say(q, "could not restore state from checkpoint: %.200s",
-			   c->checkpoint_path);
-	if (q->p->cpu > 0 && *c->checkpoint && !streq(c->checkpoint, policy))
-		return say(q,
-			   "configured policy \"%s\" differs from state checkpoint policy \"%s\": "
-			   "%.140s",
-			   policy, c->checkpoint, c->checkpoint_path);
+	if (streq(c->checkpoint, STATE_DAMAGED))
+		say(q, "could not restore state from checkpoint: %.200s", c->checkpoint_path);
+	else if (*c->checkpoint && !streq(c->checkpoint, policy))
+		say(q,
+		    "configured policy \"%s\" differs from state checkpoint policy \"%s\": %.140s",
+		    policy, c->checkpoint, c->checkpoint_path);
 	/* cm/cpumanager/policy_static.go, validateState() */
-	return q->is_static && *c->state_problem && say(q, "%s", c->state_problem);
+	else if (q->is_static && *c->state_problem)
+		say(q, "%s", c->state_problem);
 }
 
-static bool is_memory_state_wrong(const struct start_question *q)
+static void judge_memory_state(const struct start_question *q)
 {
 	const struct kubelet_start *s = &q->k->start;
 
 	if (!is_memory_managed(q) || q->k->seen.cpus.is_unclear)
-		return false;
+		return;
 	/* cm/memorymanager/state/state_checkpoint.go, restoreState(): 1.21 */
 	if (streq(s->memory_state, STATE_DAMAGED))
-		return say(q,
-			   "could not restore state from checkpoint: %.150s/memory_manager_state",
-			   q->k->seen.root_dir);
-	if (*s->memory_state && !streq(s->memory_state, s->memory_policy))
-		return say(q,
-			   "[memorymanager] configured policy \"%s\" differs from state checkpoint "
-			   "policy \"%s\": %.120s/memory_manager_state",
-			   s->memory_policy, s->memory_state, q->k->seen.root_dir);
+		say(q, "could not restore state from checkpoint: %.150s/memory_manager_state",
+		    q->k->seen.root_dir);
+	else if (*s->memory_state && !streq(s->memory_state, s->memory_policy))
+		say(q,
+		    "[memorymanager] configured policy \"%s\" differs from state checkpoint policy "
+		    "\"%s\": %.120s/memory_manager_state",
+		    s->memory_policy, s->memory_state, q->k->seen.root_dir);
 	/* cm/memorymanager/policy_static.go, validateState(): 1.21 */
-	return streq(s->memory_policy, "Static") && *s->memory_state_problem &&
-	       say(q, "%s", s->memory_state_problem);
+	else if (streq(s->memory_policy, "Static") && *s->memory_state_problem)
+		say(q, "%s", s->memory_state_problem);
 }
 
 /* cm/node_container_manager_linux.go, validateNodeAllocatable() */
-static bool is_too_much_reserved(const struct start_question *q)
+static void judge_capacity(const struct start_question *q)
 {
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
 
-	return c->n_online > 0 && c->n_reserved > c->n_online && !c->is_unclear &&
-	       say(q, "invalid Node Allocatable configuration. Resource \"cpu\" has a reservation "
-		      "of");
+	if (c->n_online > 0 && c->n_reserved > c->n_online && !c->is_unclear)
+		say(q, "invalid Node Allocatable configuration. Resource \"cpu\" has a reservation "
+		       "of");
 }
 
 /*
  * In the order in which a kubelet meets them. Sources are below pkg/kubelet where no other folder
  * is named. A version of which nothing is said has them since 1.20.
  */
-static bool (*const rules[])(const struct start_question *q) = {
-	has_wrong_flag,     has_no_folder,         is_wrong,
-	is_topology_wrong,  are_cpus_wrong,        is_memory_wrong,
-	is_cpu_state_wrong, is_memory_state_wrong, is_too_much_reserved,
+static void (*const rules[])(const struct start_question *q) = {
+	judge_flags, judge_types,  judge_gates,     judge_configuration, judge_topology,
+	judge_cpus,  judge_memory, judge_cpu_state, judge_memory_state,  judge_capacity,
 };
 
-void start_find_exit(const struct kubelet_found *k, const struct start_policies *p, char ret[256])
+void start_find_exits(const struct kubelet_found *k, const struct start_policies *p,
+		      struct start_exits *ret)
 {
 	const struct start_question q = { k, p,
 					  p->cpu == kubelet_rank(KUBELET_CPU_POLICY, "static"),
 					  ret };
 
+	ret->n = 0;
 	for (size_t i = 0; i < ELEMENTSOF(rules) && !*k->unknown; i++)
-		if (rules[i](&q))
-			return;
-	*ret = '\0';
+		rules[i](&q);
 }

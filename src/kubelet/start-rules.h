@@ -14,17 +14,22 @@
 /* The policies that will be in force; 0: not known. */
 struct start_policies {
 	uint32_t topology, cpu;  /* ranks */
+	uint32_t misspelt;       /* settings, by bits, whose value is nearly one of its words */
 	bool is_cpu_state_asked; /* cpu_manager_state stays as it is */
 	bool is_reserved;        /* CPUs for the static policy will be reserved */
 	uint32_t n_numa_nodes;   /* CPUS_UNKNOWN: not known */
-	uint32_t wrong_words;    /* by bits of enum kubelet_setting: policies that no kubelet has */
 };
 
 /*
- * The words with which it exits; empty: no rule that we know is broken. @ret: as long as
- * kubelet_decision.would_exit.
+ * The words with which it exits, in the order in which it meets them: all, for one of them must not
+ * hide that an edit adds another. As long as kubelet_decision.would_exit.
  */
-void start_find_exit(const struct kubelet_found *k, const struct start_policies *p, char ret[256]);
+struct start_exits {
+	char words[64][256]; /* more than there are rules */
+	size_t n;
+};
+void start_find_exits(const struct kubelet_found *k, const struct start_policies *p,
+		      struct start_exits *ret);
 
 /* Options of the CPU manager, options of the topology manager, and gates. */
 enum start_word {
