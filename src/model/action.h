@@ -48,7 +48,7 @@ struct action_texts {
 		struct text_node *next;
 		char s[];
 	} *first;      /* owned */
-	bool is_short; /* there was no memory for one of them: it is empty; or for an action */
+	bool is_short; /* no memory for one of them, which is empty; or for a part of the plan */
 };
 
 #define ACTION_TEXT_LEN 512 /* of the longest detail */
