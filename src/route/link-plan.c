@@ -54,7 +54,6 @@ static void want_up(const struct node *n, struct plan *p, const struct device *d
 /* Both ports of a ConnectX-3 are of one function, with one ibdev and a netdev each. */
 static void want_all_up(const struct node *n, struct plan *p, const struct device *d)
 {
-
 	want_up(n, p, d, d->netdev);
 	for (size_t i = 0; d->ibdev && d->ibdev->n_ports > 1 && i < n->n_netdevs; i++) {
 		const struct netdev *nd = &n->netdevs[i];
