@@ -342,7 +342,8 @@ const struct rdma_part *rdma_part_of(const char *driver)
 	return FIND(p, parts, ELEMENTSOF(parts), streq(p->driver, driver));
 }
 
-/* The PCI id tables of mlx5_core, mlx4_core, iavf, idpf, hclgevf, bnxt_en, ionic and mana. */
+/* The PCI id tables of mlx5_core, mlx4_core, iavf, idpf, hns3, bnxt_en, ionic, mana, qede and
+ * be2net. */
 bool pci_is_vf(const struct pci *pci)
 {
 	static const uint32_t ids[] = {
@@ -351,7 +352,8 @@ bool pci_is_vf(const struct pci *pci)
 		0x19e5a22f, 0x14e41606, 0x14e41607, 0x14e41608, 0x14e41609, 0x14e416bd, 0x14e416c1,
 		0x14e416c2, 0x14e416c3, 0x14e416c4, 0x14e416c5, 0x14e416cb, 0x14e416d3, 0x14e416dc,
 		0x14e416e1, 0x14e416e5, 0x14e416e6, 0x14e41806, 0x14e41807, 0x14e41808, 0x14e41809,
-		0x14e41819, 0x14e4181b, 0x14e4d800, 0x1dd81003, 0x141400ba
+		0x14e41819, 0x14e4181b, 0x14e4d800, 0x1dd81003, 0x141400ba, 0x15b31012, 0x15b3a2d3,
+		0x10771664, 0x10778090, 0x10dfe228, 0x10df0728
 	};
 	const uint32_t id = (uint32_t)pci->vendor << 16 | pci->device;
 
