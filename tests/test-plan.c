@@ -2534,9 +2534,15 @@ static void disabled_for_a_cni(struct scene *s)
 	vf_down(s);
 }
 
+static void without_netdev(struct scene *s)
+{
+	COPY(ibdev_of(s, VF)->ports[0].link_layer, "InfiniBand");
+	COPY(find_pci(s, VF)->driver, "mlx5_core");
+}
+
 static void of_a_guest(struct scene *s)
 {
-	set_down(s);
+	vf_without_carrier(s);
 	*find_pci(s, VF)->physfn = '\0';
 	find_pci(s, VF)->device = 0x101e;
 }
@@ -2550,8 +2556,9 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 		const char *detail;
 		bool is_cable;
 	} rows[] = {
-		{ "nothing is seen", set_down, "mlx5_v1 port 1 is DOWN", true },
-		{ "of a guest", of_a_guest, "mlx5_v1 port 1 is DOWN", false },
+		{ "nothing is seen", without_netdev, "mlx5_v1 port 1 is DOWN", true },
+		{ "all is up", set_down, "mlx5_v1 port 1 is DOWN: eth1v1 has a carrier", false },
+		{ "of a guest", of_a_guest, "mlx5_v1 port 1 is DOWN: eth1v1 has no carrier", false },
 		{ "down", vf_down, "mlx5_v1 port 1 is DOWN: no link was asked for, eth1v1 is down",
 		  false },
 		{ "its PF is down", pf_down,

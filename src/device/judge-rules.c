@@ -20,6 +20,7 @@ struct cause_view {
 	const struct netdev *own, *pf, *representor;
 	const struct vf_info *info;
 	const struct port *port;
+	bool is_copy; /* it may lack the carrier */
 };
 
 /* "pf0vf3", "c1pf0vf3": __devlink_port_phys_port_name_get() in net/devlink/port.c */
@@ -43,6 +44,7 @@ enum lack {
 	LACK_MANAGER, /* of InfiniBand: the link is trained, and it is a subnet manager's turn */
 	LACK_CABLE,
 	LACK_CARRIER,
+	LACK_PORT, /* all that was looked at is there */
 };
 
 static bool lacks(const struct cause_view *v, const struct netdev *nd, enum lack what)
@@ -61,8 +63,10 @@ static bool lacks(const struct cause_view *v, const struct netdev *nd, enum lack
 		       (streq(v->port->state, "INIT") || streq(v->port->state, "ARMED"));
 	case LACK_CABLE:
 		return nd && streq(nd->link_state, LINK_NO_CABLE);
-	default:
+	case LACK_CARRIER:
 		return nd && !nd->has_carrier;
+	default:
+		return nd && !v->is_copy && v->port && streq(v->port->link_layer, "Ethernet");
 	}
 }
 
@@ -99,6 +103,9 @@ static const struct {
 	{ LACK_CARRIER, offsetof(struct cause_view, pf),
 	  "%s of its physical function has no carrier", NULL },
 	{ LACK_CARRIER, offsetof(struct cause_view, own), "%s has no carrier", NULL },
+	{ LACK_PORT, offsetof(struct cause_view, own), "%s has a carrier",
+	  "The link is there: look in \"dmesg\" for the PCI address, and with \"rdma link\" "
+	  "which network device the port follows." },
 };
 
 /*
@@ -118,11 +125,13 @@ static const char *find_port_cause(const struct node *n, const struct pci *pci,
 				   const struct netdev *nd, const struct port *port, char *detail,
 				   size_t size)
 {
-	const struct cause_view v = { nd, pci->physfn[0] ? node_netdev_of(n, pci->physfn) : NULL,
+	const struct cause_view v = { nd,
+				      pci->physfn[0] ? node_netdev_of(n, pci->physfn) : NULL,
 				      find_representor(n, pci),
 				      pci->physfn[0] ? node_vf_info(n, pci->physfn, pci->vf_index)
 						     : NULL,
-				      port };
+				      port,
+				      n->is_copy };
 
 	/* A VF whose PF is not on this machine has no cable here. */
 	const char *cable =
