@@ -186,6 +186,7 @@ static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void 
 		const char *rates[4], *state;
 		bool is_other_section;
 		const char *hints;
+		bool is_infiniband; /* the first */
 	} cases[] = {
 		{ { "400 Gb/sec (4X NDR)", "", "400 Gb/sec (4X NDR)", "" }, "ACTIVE", false, "" },
 		{ { "200 Gb/sec (4X HDR)", "", "400 Gb/sec (4X NDR)", "" },
@@ -202,6 +203,12 @@ static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void 
 		  false,
 		  "" },
 		{ { "200 Gb/sec (4X HDR)", "", "400 Gb/sec (4X NDR)", "" }, "ACTIVE", true, "" },
+		/* Nor is one of another fabric. */
+		{ { "200 Gb/sec (4X HDR)", "", "400 Gb/sec (4X NDR)", "" },
+		  "ACTIVE",
+		  false,
+		  "",
+		  true },
 		/* A port that is down says nothing. */
 		{ { "2.5 Gb/sec (1X SDR)", "", "400 Gb/sec (4X NDR)", "" }, "DOWN", false, "" },
 		/* What is no rate is none. */
@@ -216,6 +223,8 @@ static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void 
 		for (size_t k = 0; k < 4; k++)
 			COPY(s.ports[k].rate, cases[i].rates[k]);
 		COPY(s.ports[0].state, cases[i].state);
+		if (cases[i].is_infiniband)
+			COPY(s.ports[0].link_layer, "InfiniBand");
 		if (cases[i].is_other_section)
 			s.devices[0].config = &s.sections[1];
 		assert_string_equal(hints(&s), cases[i].hints);

@@ -2558,7 +2558,8 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 	} rows[] = {
 		{ "nothing is seen", without_netdev, "mlx5_v1 port 1 is DOWN", true },
 		{ "all is up", set_down, "mlx5_v1 port 1 is DOWN: eth1v1 has a carrier", false },
-		{ "of a guest", of_a_guest, "mlx5_v1 port 1 is DOWN: eth1v1 has no carrier", false },
+		{ "of a guest", of_a_guest, "mlx5_v1 port 1 is DOWN: eth1v1 has no carrier",
+		  false },
 		{ "down", vf_down, "mlx5_v1 port 1 is DOWN: no link was asked for, eth1v1 is down",
 		  false },
 		{ "its PF is down", pf_down,
