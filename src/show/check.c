@@ -155,6 +155,8 @@ static json_t *make_pool(const struct config *c, const struct forecast_pool *poo
 	const size_t n_mixed = pool->n_infiniband < pool->n_after ? pool->n_infiniband : 0;
 
 	if (document_add_number(item, "devices_now", (int64_t)pool->n_now) < 0 ||
+	    (pool->n_down > 0 &&
+	     document_add_number(item, "ports_down", (int64_t)pool->n_down) < 0) ||
 	    (n_mixed > 0 && document_add_number(item, "infiniband", (int64_t)n_mixed) < 0))
 		return NULL;
 	return TAKE(item);
@@ -219,6 +221,7 @@ static void print_head(struct sheet *s, const struct config *c, const struct pla
 			s, pools,
 			"  " OUTPUT_PLUGIN_AMOUNT
 			"[{!devices=@devices_now} after the plan; [{+devices_now}|none] now]"
+			"[; {+ports_down} on ports that are not ACTIVE]"
 			"[; {+infiniband} of InfiniBand, the others of Ethernet: a pod gets "
 			"either]");
 }
@@ -388,6 +391,12 @@ static size_t count_after(const struct config *c, const struct plan *p, const st
 		       : MAX(d->wanted_vfs, UINT32_C(1));
 }
 
+/* Is its port down, or that of the PF of its VFs, and nothing planned that brings it up? */
+static bool is_left_down(const struct plan *p, const struct device *d)
+{
+	return d->reason == REASON_PORT_DOWN && !ANY(a, p->actions, p->n_actions, is_cure(p, d, a));
+}
+
 /* No device before this one that counts is of the same PF. */
 static bool is_first_of_pf(const struct config *c, const struct plan *p, size_t i)
 {
@@ -409,6 +418,7 @@ static int add_later(const struct config *c, const struct plan *p, struct foreca
 			return -ENOMEM;
 		pool->n_after += n;
 		pool->n_infiniband += device_is_infiniband(d) ? n : 0;
+		pool->n_down += is_left_down(p, d) ? n : 0;
 		pool->n_nics += is_first_of_pf(c, p, i);
 	}
 	return 0;

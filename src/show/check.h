@@ -61,6 +61,7 @@ struct forecast {
 		char resource[RESOURCE_LEN];
 		size_t n_now, n_after; /* devices */
 		size_t n_infiniband;   /* devices of n_after */
+		size_t n_down;         /* those on ports that are down and stay so */
 		size_t n_nics;         /* PFs of the devices of n_after */
 	} *pools;                      /* owned; in the order of the devices */
 	size_t n_pools;
