@@ -137,10 +137,18 @@ static bool is_netdev_of_erdma(const struct node *n, const struct pci *pci)
 	return false;
 }
 
+/* Is it a VF in a copy that lacks the links between VFs and their PF? A guest has no PF. */
+static bool is_unlinked_vf(const struct node *n, const struct pci *pci)
+{
+	return n->is_copy && !pci->physfn[0] && pci_is_vf(pci) &&
+	       ANY(f, n->pcis, n->n_pcis,
+		   f->vendor == pci->vendor && pci_is_network(f) && !pci_is_vf(f));
+}
+
 /* Could the function be a NIC? A glob such as pci:* must not reach disks. */
 static bool is_nic(const struct node *n, const struct pci *pci)
 {
-	if (pci->is_management)
+	if (pci->is_management || is_unlinked_vf(n, pci))
 		return false;
 	if (node_ibdev_of(n, pci->address) || pci_is_erdma(pci))
 		return true;
