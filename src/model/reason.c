@@ -56,9 +56,9 @@ static const struct {
 	[REASON_NO_DRIVER] = {
 		"no-driver",
 		"The function is bound to no driver",
-		"Look for the driver's error with \"dmesg\" and the PCI address; a function that "
-		"is bound to vfio-pci, or unbound on purpose, should not match any [Device] "
-		"section.",
+		"\"rdma-provision explain\" with its address shows the driver's last errors and "
+		"their time; a function that is bound to vfio-pci, or unbound on purpose, should not "
+		"match any [Device] section.",
 	},
 	[REASON_DKMS_BUILDING] = {
 		"dkms-building",
@@ -508,13 +508,14 @@ static const struct {
 	[REASON_NO_UMAD] = {
 		"no-umad",
 		"The RDMA device has no umad character device, which the device plugin requires",
-		"Load ib_umad (\"modprobe ib_umad\").",
+		"Load ib_umad (\"modprobe ib_umad\"); if it is loaded, check that udev creates "
+		"/dev/infiniband/umadN.",
 	},
 	[REASON_NO_RDMA_CM] = {
 		"no-rdma-cm",
 		"/dev/infiniband/rdma_cm is missing, which the device plugin requires",
 		"Load rdma_ucm (\"modprobe rdma_ucm\"); if the module is missing, install the "
-		"kernel's extra modules.",
+		"kernel's extra modules; if it is loaded, check that udev creates the file.",
 	},
 	[REASON_PORT_DOWN] = {
 		"port-down",

@@ -12,7 +12,8 @@
 #include "fs.h"
 
 /*
- * The last warnings and errors about @pci, oldest first, at most @max; of a captured tree from a
- * file dev/kmsg of such records, where there is one. Never waits. Return: how many, or -errno.
+ * The last warnings and errors about @pci with the time since the boot, oldest first, at most @max;
+ * of a captured tree from a file dev/kmsg of such records, where there is one. Never waits. Return:
+ * how many, or -errno.
  */
 int kmsg_read(const struct fs *fs, const char *pci, struct log_line *ret, size_t max);
