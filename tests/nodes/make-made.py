@@ -1219,6 +1219,40 @@ def causes():
     t.done()
 
 
+def more_causes():
+    """Functions that each lack something else, of which something cheaper than the catch-all reason is seen."""
+    t = Tree('made-more-causes')
+    t.system('6.8.0-51-generic', 35, 1, RDMA_MODULES + ['mlx5_core', 'mlx5_ib', 'mlx4_core', 'mlx4_ib'])
+    uplink(t)
+    for bus, device, pci_class, driver, n_vfs in (
+            ('17', 0xA2D3, 0x020000, 'mlx5_core', None), ('27', 0x1007, 0x020000, 'mlx4_core', 16),
+            ('37', 0x1021, 0x020000, 'vfio-pci', 16), ('47', 0x1021, 0x020000, None, 16),
+            ('57', 0x1021, 0x020700, 'mlx5_core', 16), ('67', 0x1021, 0x020000, 'mlx5_core', 16),
+            ('77', 0x1021, 0x020000, 'vfio-pci', 16), ('87', 0x1021, 0x020000, 'mlx5_core', 16),
+            ('97', 0x1021, 0x020000, 'mlx5_core', 16)):
+        address, mac, name = '0000:%s:00.0' % bus, 'b8:ce:f6:%s:00:00' % bus, 'rail%d' % int(bus[0])
+        root_port = '%02x' % (int(bus, 16) - 1)
+        t.function('pci0000:%s/0000:%s:01.0' % (root_port, root_port), address, 0x15B3, device, pci_class, driver, 0, n_vfs)
+        if driver in (None, 'vfio-pci'):
+            t.driver_override(address, 'vfio-pci')
+            t.modalias(address, 'mlx5_core')
+        elif pci_class == 0x020000:
+            t.netdev(3 + int(bus[0]), name, mac, address)
+            t.ibdev('mlx%d' % int(bus[0]), address, groups(eui64(mac)), name, mlx5_gids(mac, None, name), '400 Gb/sec (4X NDR)',
+                    state='1: DOWN' if bus == '67' else '4: ACTIVE')
+    for i in range(2):
+        t.vf('0000:87:00.0', i, '0000:87:00.%d' % (i + 1), 0x101E, None, 0)
+    t.modalias('0000:87:00.1', 'mlx5_core')
+    t.file(t.folders['0000:87:00.0'] + '/sriov_drivers_autoprobe', '0\n')
+    t.file('run/rdma-provision/memory.json', json.dumps({'boot_id': '00000000-0000-4000-8000-000000000035',
+                                                          'stuck': '0000:97:00.0'}) + '\n')
+    t.config('[Device vfs]\nMatch=pci:0000:[1259]7:00.0\nVirtualFunctions=shared-multi\nCount=4\n\n'
+             '[Device two]\nMatch=pci:0000:87:00.0\nVirtualFunctions=shared-multi\nCount=2\n\n'
+             '[Device whole]\nMatch=pci:0000:[346]7:00.0\nExpect=4\n\n'
+             '[Device none]\nMatch=driver:bnxt_en\n\n' + PLUGIN)
+    t.done()
+
+
 def xdr():
     """XDR cards have a second RDMA device for subnet management, smiN, without uverbs and of its own type; on the second
     card the device of users has no character devices either."""
@@ -1321,6 +1355,7 @@ def main():
         'made-needs-tunnel': needs_tunnel,
         'made-needs-unknown': needs_unknown,
         'made-needs-vrf': needs_vrf,
+        'made-more-causes': more_causes,
         'made-nm-late': nm_late,
         'made-ovs-dpdk': ovs_dpdk,
         'made-scc-bond': scc_bond,
