@@ -141,9 +141,12 @@ static void name_vfio(const struct node *n, const struct plan *p, char *ret, siz
 			 first->driver, n_all);
 }
 
-static void wait_for_missing(const struct config *c, const struct node *n, struct plan *p)
+static void wait_for_missing(const struct config *c, const struct node *n,
+			     const struct memory *memory, struct plan *p)
 {
 	const struct device_config *u = p->unmatched;
+	const struct device *taken = FIND(d, p->devices, u ? p->n_devices : 0,
+					  !d->is_vf && plan_is_match(u->match, n, memory, d->pci));
 	char vfio[128];
 
 	if (node_lacks(n) && p->n_devices == 0)
@@ -154,11 +157,14 @@ static void wait_for_missing(const struct config *c, const struct node *n, struc
 		plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_DEVICES_MISSING,
 			      "%" PRIu32 " more expected%s", p->n_missing, vfio);
 	if (u || lacks_sections(c))
-		plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_NO_DEVICES,
-			      !u         ? NULL
-			      : u->match ? "[Device %s] Match=%s%s"
-					 : "[Device %s] has no Match=",
-			      u ? u->name : "", u ? u->match : NULL, vfio);
+		plan_add_item(
+			p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_NO_DEVICES,
+			!u         ? NULL
+			: taken    ? "[Device %s] Match=%s: %s belongs to [Device %s] before it"
+			: u->match ? "[Device %s] Match=%s%s"
+				   : "[Device %s] has no Match=",
+			u ? u->name : "", u ? u->match : NULL, taken ? taken->pci->address : vfio,
+			taken ? taken->config->name : NULL);
 }
 
 /* Is it as it is to be, or, with @or_missing, as good as it gets? */
@@ -273,7 +279,7 @@ void plan_state(const struct config *c, const struct node *n, const struct memor
 		p->n_silent += is_silent(c, &p->devices[i]);
 
 	find_missing(n, memory, p);
-	wait_for_missing(c, n, p);
+	wait_for_missing(c, n, memory, p);
 	for (size_t i = 0; i < p->n_devices && !is_early; i++)
 		wait_for_device(p, &p->devices[i]);
 
