@@ -268,28 +268,6 @@ static bool add_owner(struct search *s, int family, const uint8_t bytes[static 1
 	return is_found;
 }
 
-static bool add_address(struct search *s, const char *text, const char *how)
-{
-	uint8_t bytes[16];
-	int family;
-
-	/* 0.0.0.0 and :: only choose the family. */
-	return ip_parse(text, &family, bytes) && !is_zero(bytes) &&
-	       add_owner(s, family, bytes, how);
-}
-
-/* "10.0.0.2,fd00::2". Return: as add_owner(). */
-static bool add_node_ips(struct search *s)
-{
-	char list[sizeof(s->n->kubelet.node_ip)], *rest;
-	bool is_found = false;
-
-	COPY(list, s->n->kubelet.node_ip);
-	for (char *word = strtok_r(list, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest))
-		is_found |= add_address(s, word, " (--node-ip)");
-	return is_found;
-}
-
 static bool add_flannel(struct search *s)
 {
 	const struct netdev *nd = FIND(k, s->n->netdevs, s->n->n_netdevs,
@@ -303,31 +281,9 @@ static bool add_flannel(struct search *s)
 	return true;
 }
 
-static bool add_of_hosts(struct search *s, const char *name, int family)
+static int on_address(void *userdata, int family, const uint8_t *bytes, const char *how)
 {
-	bool is_found = false;
-
-	for (size_t i = 0; i < s->n->n_hosts && !is_found; i++) {
-		const struct host *h = &s->n->hosts[i];
-		char how[64];
-
-		snprintf(how, sizeof(how), " (/etc/hosts:%" PRIu32 ")", h->line);
-		is_found = h->family == family && strcasecmp(h->name, name) == 0 &&
-			   add_owner(s, family, h->address, how);
-	}
-	return is_found;
-}
-
-/* By each --node-ip and flannel-iface; else by the first of the others that has an owner. */
-static void add_kubelet_address(struct search *s)
-{
-	const struct kubelet *k = &s->n->kubelet;
-	const char *name = k->host_name[0] ? k->host_name : s->n->host_name;
-	const bool is_told = add_node_ips(s);
-
-	if (!add_flannel(s) && !is_told && !add_address(s, name, " (its name)") &&
-	    !add_of_hosts(s, name, AF_INET))
-		add_of_hosts(s, name, AF_INET6);
+	return bytes ? add_owner(userdata, family, bytes, how) : add_flannel(userdata);
 }
 
 /* --- destinations --- */
@@ -786,7 +742,7 @@ static void search(struct search *s)
 		add_named(s, word);
 	if (s->p->n_needs > 0)
 		return;
-	add_kubelet_address(s);
+	node_find_kubelet(s->n, on_address, s);
 	add_destinations(s);
 	if (now)
 		add_before(s, now, true);

@@ -390,25 +390,25 @@ static int add_end(struct node *n, const struct tunnel_end *end, const struct ne
 	return append(n, TO_TUNNEL_END, &l, words) ? 0 : -ENOMEM;
 }
 
-/* By the rules of needs-rules.c. */
+struct known_address {
+	const struct node *n;
+	const struct address *a;
+};
+
+static int on_kubelet(void *userdata, int family, const uint8_t *bytes, const char *how _unused_)
+{
+	const struct known_address *k = userdata;
+	const struct netdev *nd = node_netdev(k->n, k->a->ifindex);
+
+	return bytes ? family == k->a->family && memcmp(bytes, k->a->local, 16) == 0
+		     : nd && netdev_is_called(nd, k->n->kubelet.flannel_iface);
+}
+
 static bool is_kubelets(const struct node *n, const struct address *a)
 {
-	const struct kubelet *k = &n->kubelet;
-	const struct netdev *nd = node_netdev(n, a->ifindex);
-	const char *name = k->host_name[0] ? k->host_name : n->host_name;
-	char list[sizeof(k->node_ip) + HOST_NAME_LEN], *rest = list, *word;
-	uint8_t bytes[16];
-	int family;
+	struct known_address k = { n, a };
 
-	snprintf(list, sizeof(list), "%s,%s", k->node_ip, name);
-	while ((word = strsep(&rest, ", ")))
-		if (ip_parse(word, &family, bytes) && family == a->family &&
-		    memcmp(bytes, a->local, sizeof(bytes)) == 0)
-			return true;
-	return (nd && netdev_is_called(nd, k->flannel_iface)) ||
-	       ANY(h, n->hosts, n->n_hosts,
-		   strcasecmp(h->name, name) == 0 && h->family == a->family &&
-			   memcmp(h->address, a->local, sizeof(bytes)) == 0);
+	return node_find_kubelet(n, on_kubelet, &k) > 0;
 }
 
 /* The other ends of tunnels that packets to @d leave by. NULL: a kubelet whose address is on a

@@ -298,6 +298,38 @@ bool node_has_host_address(const struct node *n, const struct memory *m, uint32_
 		   !(a->family == AF_INET6 && a->scope == RT_SCOPE_LINK) && !memory_gave(m, a));
 }
 
+int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata)
+{
+	const char *name = n->kubelet.host_name[0] ? n->kubelet.host_name : n->host_name;
+	char list[sizeof(n->kubelet.node_ip)], *rest, how[64];
+	int family, r, found = 0;
+	uint8_t bytes[16];
+
+	COPY(list, n->kubelet.node_ip);
+	for (char *word = strtok_r(list, ", ", &rest); word && found >= 0;
+	     word = strtok_r(NULL, ", ", &rest))
+		/* 0.0.0.0 and :: only choose the family. */
+		if (ip_parse(word, &family, bytes) && !is_zero(bytes)) {
+			r = on(userdata, family, bytes, " (--node-ip)");
+			found = r < 0 ? r : found | r;
+		}
+	r = found < 0 ? found : on(userdata, AF_UNSPEC, NULL, "");
+	if (r == 0)
+		r = found;
+	if (r == 0 && ip_parse(name, &family, bytes))
+		r = on(userdata, family, bytes, " (its name)");
+	for (size_t i = 0; i < 2 * n->n_hosts && r == 0; i++) {
+		const struct host *h = &n->hosts[i % n->n_hosts];
+
+		if (h->family != (i < n->n_hosts ? AF_INET : AF_INET6) ||
+		    strcasecmp(h->name, name) != 0)
+			continue;
+		snprintf(how, sizeof(how), " (/etc/hosts:%" PRIu32 ")", h->line);
+		r = on(userdata, h->family, h->address, how);
+	}
+	return r;
+}
+
 void pci_print_id(uint32_t id, char ret[static PCI_ID_LEN])
 {
 	for (size_t i = PCI_ID_LEN - 1; i-- > 0; id >>= 4)

@@ -552,6 +552,12 @@ void node_sort_addresses(struct address *a, size_t n);
 const struct address *node_addresses_of(const struct node *n, uint32_t ifindex, size_t *ret_n);
 /* An address that neither the kernel (link-local IPv6) nor this service gave it. */
 bool node_has_host_address(const struct node *n, const struct memory *m, uint32_t ifindex);
+/* @bytes: NULL for the netdev of flannel-iface. @how: words to put behind the address. Return: 1
+ * when it is here, 0 or -errno. */
+typedef int (*kubelet_fn)(void *userdata, int family, const uint8_t *bytes, const char *how);
+/* Calls @on for what may be the kubelet's address, in its own order, until one is here: all of
+ * --node-ip and flannel-iface, the node's name, /etc/hosts. Return: as @on. */
+int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata);
 
 /*
  * Is it the master of a LAG, a bond or a team? Drivers make no difference between the two:
