@@ -2494,6 +2494,16 @@ static void not_initialised(struct scene *s)
 	COPY(ibdev_of(s, VF)->ports[0].state, "INIT");
 	vf_without_carrier(s);
 }
+static void second_without_cause(struct scene *s)
+{
+	struct ibdev *ib = ibdev_of(s, VF);
+
+	not_initialised(s);
+	ib->ports[1] = ib->ports[0];
+	ib->ports[1].number = 2;
+	ib->n_ports = 2;
+	COPY(ib->ports[1].state, "DOWN");
+}
 static void switched_off(struct scene *s)
 {
 	COPY(ibdev_of(s, VF)->ports[0].phys_state, "Disabled");
@@ -2571,6 +2581,9 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 		{ "the representor of another", another_representor_down,
 		  "mlx5_v1 port 1 is DOWN: eth1v1 has no carrier", true },
 		{ "no subnet manager", not_initialised,
+		  "mlx5_v1 port 1 is INIT: it has a link, and no subnet manager makes it ACTIVE",
+		  false },
+		{ "of two ports, that with a cause", second_without_cause,
 		  "mlx5_v1 port 1 is INIT: it has a link, and no subnet manager makes it ACTIVE",
 		  false },
 		{ "its port is switched off", switched_off,

@@ -297,7 +297,7 @@ static enum reason judge_ports(const struct config *c, const struct node *n, con
 		const struct port *port = &ib->ports[i];
 
 		if (!streq(port->state, "ACTIVE")) {
-			if (worst != REASON_PORT_DOWN)
+			if (worst != REASON_PORT_DOWN || d->advice) /* a cause was seen */
 				continue;
 			snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 " is %s",
 				 ib->name, port->number,
