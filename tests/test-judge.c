@@ -35,7 +35,8 @@ struct row {
 #define MLX5_IB .driver = "mlx5_core", .class = INFINIBAND, .device = 0x1021
 #define SICK    .of = REASON_PF_SICK, .expected = REASON_PF_SICK, .detail = "before"
 #define WITHOUT_NETDEV                                                                             \
-	.detail = "mlx5_core is bound, but has no network device", .advice = "enable_eth"
+	.detail = "mlx5_core is bound, but has no network device",                                 \
+	.advice = "still wait for the card"
 #define SICK_WITHOUT_NETDEV .of = REASON_PF_SICK, .expected = REASON_PF_SICK, MLX5, WITHOUT_NETDEV
 #define NO_IBDEV            .of = REASON_NO_IBDEV, .expected = REASON_NO_IBDEV
 #define NO_GID              .of = REASON_NO_GID, .expected = REASON_NO_GID

@@ -790,13 +790,13 @@ static const char *device_without_mad(const struct node *n, const struct pci *pc
 #define FOREIGN_DRIVER                                                                             \
 	foreign_driver, "it is bound to %s",                                                       \
 		"Leave the function out of Match=, or bind it to its own driver."
+/* tout_def_sw_val[] in .../mlx5/core/lib/tout.c: the firmware has two minutes to start. */
 #define NO_NETDEV                                                                                  \
 	driver_without_netdev, "%s is bound, but has no network device here",                      \
-		"Look in \"dmesg\" for the PCI address, and at \"devlink dev param show "          \
-		"pci/ADDRESS "                                                                     \
-		"name enable_eth\": with false the driver makes no network device. The service "   \
-		"tries "                                                                           \
-		"again when something changes."
+		"The driver may still wait for the card to start, mlx5_core for two minutes. "     \
+		"Then look in \"dmesg\" for the PCI address, and at \"devlink dev param show "     \
+		"pci/ADDRESS name enable_eth\": with false there is no network device. The "       \
+		"service tries again when something changes."
 
 #define WITHOUT_RDMA                                                                               \
 	"%s is loaded, and has made none",                                                         \
