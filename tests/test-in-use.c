@@ -501,6 +501,12 @@ static void its_netdev_out_of_sight(struct in_use_scene *s)
 {
 	s->netdevs[1].pci[0] = '\0';
 }
+static void its_driver_makes_no_netdev(struct in_use_scene *s)
+{
+	its_netdev_out_of_sight(s);
+	COPY(s->pcis[1].driver, "efa");
+}
+
 static void its_ibdev_out_of_sight(struct in_use_scene *s)
 {
 	s->n.netns_mode = NETNS_MODE_EXCLUSIVE;
@@ -675,6 +681,7 @@ static const struct {
 	  "netdev-in-netns, eth1 in network namespace 7, cni-1" },
 	{ "its netdev out of sight", its_netdev_out_of_sight, IN_USE_USED,
 	  "its netdev in another network namespace" },
+	{ "of a driver that makes none", its_driver_makes_no_netdev, IN_USE_FREE, "" },
 	{ "its ibdev out of sight", its_ibdev_out_of_sight, IN_USE_USED,
 	  "its ibdev mlx5_0 in another network namespace" },
 	{ "closed namespace", a_closed_namespace, IN_USE_USED,

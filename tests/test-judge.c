@@ -96,6 +96,8 @@ static const struct row rows[] = {
 	{ "a copy without interfaces", .of = REASON_PORT_DOWN, .driver = "erdma", .vendor = 0x1ded,
 	  .device = 0x107f, .has_ibdev = true, .has_state = true, .is_copy = true,
 	  .expected = REASON_NOT_RECORDED, .detail = "network devices" },
+	{ "that of EFA, whose function has no netdev", PORT_DOWN, .driver = "efa", .vendor = 0x1d0f,
+	  .device = 0xefa2, .class = ETHERNET, .has_ibdev = true, .detail = "before" },
 	{ "a port that is down", PORT_DOWN, MLX5, .is_of_vf = true, .has_netdev = true,
 	  .detail = "before" },
 

@@ -78,10 +78,11 @@ static bool is_netdev_away(const struct finder *s)
 {
 	if (!s->f->driver[0] || s->nd || s->f->is_without_netdev)
 		return false;
-	if (pci_is_erdma(
-		    s->f)) /* without an ibdev there is nothing to use, if no ibdev can be away */
+	/* Without an ibdev there is nothing to use, if no ibdev can be away. */
+	if (pci_is_erdma(s->f))
 		return s->ib || can_ibdevs_leave(s->n);
-	return !(s->f->class >> 8 == CLASS_INFINIBAND && s->ib); /* ib_ipoib makes it, if loaded */
+	/* That of InfiniBand is ib_ipoib's, if loaded. */
+	return !((s->f->class >> 8 == CLASS_INFINIBAND || pci_lacks_netdev(s->f)) && s->ib);
 }
 
 static void add_away(struct finder *s)

@@ -374,6 +374,13 @@ const struct rdma_part *rdma_part_of(const char *driver)
 	return FIND(p, parts, ELEMENTSOF(parts), streq(p->driver, driver));
 }
 
+bool pci_lacks_netdev(const struct pci *pci)
+{
+	const struct rdma_part *part = rdma_part_of(pci->driver);
+
+	return pci_is_erdma(pci) || (part && streq(part->driver, part->module));
+}
+
 /* The PCI id tables of mlx5_core, mlx4_core, iavf, idpf, hns3, bnxt_en, ionic, mana, qede and
  * be2net. */
 bool pci_is_vf(const struct pci *pci)
