@@ -527,6 +527,10 @@ static const struct row {
 	{ "a topology policy in another case", "topologyManagerPolicy: Restricted\n",
 	  .exit = "topologyManagerPolicy (--topology-manager-policy) \"Restricted\" must be one "
 		  "of" },
+	{ "a topology policy with a tag", KEY ": !!str restricted\n" },
+	{ "static with a tag", "cpuManagerPolicy: !!str static\nkubeReserved: {cpu: '1'}\n" },
+	{ "a policy that a vendor's kubelet may have", "cpuManagerPolicy: dynamic\n",
+	  .is_unjudged = true },
 	{ "a scope in another case", "topologyManagerScope: Pod\n",
 	  .exit = "topologyManagerScope (--topology-manager-scope) \"Pod\" must be one of" },
 	{ "more CPUs than there are, without a policy", "kubeReserved: {cpu: '9'}\n",

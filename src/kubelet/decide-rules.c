@@ -380,8 +380,11 @@ static struct start_policies policies_of(const struct kubelet_found *k,
 	uint32_t changed = 0;
 
 	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+		const struct kubelet_value *v = &k->seen.values[s];
+
 		changed |= (uint32_t)(is_after && d->items[s].outcome == KUBELET_CHANGED) << s;
-		p.misspelt |= (uint32_t)k->seen.values[s].is_misspelt << s;
+		/* A vendor's kubelet, or a newer one, may have a word of no rank. */
+		p.misspelt |= (uint32_t)(v->is_misspelt && v->rank > 0) << s;
 	}
 	p.misspelt &= ~changed;
 	p.is_cpu_state_asked =
