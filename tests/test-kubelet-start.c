@@ -484,6 +484,17 @@ static const struct row {
 	{ "an amount without a name", "", "--kube-reserved=500m",
 	  .exit = "invalid argument \"500m\" for \"--kube-reserved\" flag: malformed pair, expect "
 		  "string=string" },
+	{ "an amount that another flag replaces", "",
+	  "--kube-reserved=cpu=x,memory=1Gi --kube-reserved=cpu=1" },
+	{ "an amount that the same flag replaces", "", "--system-reserved=cpu=x,cpu=1" },
+	{ "static with blanks in its flag", "cpuManagerPolicy: static\n",
+	  "'--kube-reserved=memory=1Gi, cpu= 1 '", .is_unjudged = true },
+	{ "sums with blanks in a flag", RESERVED(MIB("0", "1124")),
+	  "'--kube-reserved=cpu=1, memory = 1Gi'", .is_unjudged = true },
+	{ "gates with blanks in a flag",
+	  STATIC "cpuManagerPolicyOptions: {align-by-socket: 'true'}\n",
+	  "'--feature-gates=AllBeta=true, CPUManagerPolicyAlphaOptions = true '",
+	  .is_unjudged = true },
 	{ "an amount of nothing", "", "--system-reserved=" },
 	{ "a threshold with another sign", "", "--eviction-hard=memory.available=1Gi",
 	  .exit = "invalid argument \"memory.available=1Gi\" for \"--eviction-hard\" flag: "

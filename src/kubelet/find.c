@@ -22,7 +22,6 @@
 #define MICROSHIFT_FILE "/var/lib/microshift/resources/kubelet/config/config.yaml"
 #define MICROSHIFT_CONF "/etc/microshift/config.yaml"
 #define MAX_CMDLINE     ((size_t)2 * 1024 * 1024) /* the kernel's default limit */
-#define BLANKS          " \t\r\n"
 
 /* In the order in which they are tried. */
 static const char *const own_drop_ins[] = {
@@ -512,16 +511,13 @@ static void forget_reset(struct value_look *l, struct kubelet_found *k)
 /* The rank of a misspelt value: "None", or "best-effort " in quotes, or nothing after "=". */
 static uint32_t meant_rank(enum kubelet_setting s, const char *text)
 {
-	char word[64];
-	size_t n;
+	char copied[64], *word;
 
-	COPY(word, text + strspn(text, BLANKS));
-	for (n = strlen(word); n > 0 && strchr(BLANKS, word[n - 1]);)
-		n--;
-	word[n] = '\0';
+	COPY(copied, text);
+	word = word_trim(copied);
 	for (char *c = word; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	return n == 0 ? 1 : kubelet_rank(s, word);
+	return *word ? kubelet_rank(s, word) : 1;
 }
 
 static void set_text(struct kubelet_value *v, enum kubelet_setting s, const char *text,

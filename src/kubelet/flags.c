@@ -118,8 +118,11 @@ static bool is_label_read(const char *pair)
 /* The gates that start-rules.c judges. */
 static bool is_gate_read(const char *pair)
 {
-	return ANY(row, start_rows + GATES, _START_WORD_N - GATES,
-		   is_prefix(pair, row->name) && pair[strlen(row->name)] == '=');
+	const size_t n = strcspn(pair, "=" BLANKS);
+
+	return pair[n + strspn(pair + n, BLANKS)] == '=' &&
+	       ANY(row, start_rows + GATES, _START_WORD_N - GATES,
+		   strncmp(pair, row->name, n) == 0 && !row->name[n]);
 }
 
 /* The labels and gates that are looked at, wherever they stand in a long list. */
@@ -136,7 +139,7 @@ static void set_value(struct flag *f, const char *text)
 	}
 	for (; *text; text += n + (text[n] == ',')) {
 		n = strcspn(text, ",");
-		if (is_read(text) && used + n + 2 <= sizeof(f->value))
+		if (is_read(text + strspn(text, BLANKS)) && used + n + 2 <= sizeof(f->value))
 			used += (size_t)snprintf(f->value + used, sizeof(f->value) - used, "%.*s,",
 						 (int)n, text);
 	}
@@ -340,7 +343,6 @@ const struct flag *flags_last(const struct flags *l, enum flag_kind kind)
 
 bool flags_map(const struct flags *l, enum flag_kind kind, const char *key, char *ret, size_t size)
 {
-	const size_t n = strlen(key);
 	bool is_given = false;
 
 	*ret = '\0';
@@ -351,10 +353,12 @@ bool flags_map(const struct flags *l, enum flag_kind kind, const char *key, char
 			continue;
 		is_given = true;
 		COPY(text, l->flags[i].value);
-		while ((pair = strsep(&rest, ",")))
-			if (is_prefix(pair, key) &&
-			    pair[n] == (kind == FLAG_EVICTION_HARD ? '<' : '='))
-				copy(ret, size, pair + n + 1);
+		while ((pair = strsep(&rest, ","))) {
+			char *name = strsep(&pair, kind == FLAG_EVICTION_HARD ? "<" : "=");
+
+			if (pair && streq(word_trim(name), key))
+				copy(ret, size, word_trim(pair));
+		}
 	}
 	return is_given;
 }

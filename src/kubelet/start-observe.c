@@ -110,15 +110,23 @@ static void take_amount(const struct map *map, const char *name, const char *val
 			     flags_name(map->kind), name, value);
 }
 
-/* map_string_string.go and its like in component-base/cli/flag */
-static void take_flag(const struct map *map, const struct flag *flag, struct kubelet_start *ret)
+/* map_string_string.go and its like in component-base/cli/flag. Of an amount the last one is read.
+ */
+static void take_flag(const struct flags *flags, const struct map *map, const struct flag *flag,
+		      struct kubelet_start *ret)
 {
-	char text[sizeof(flag->value)], *rest = text, *value;
+	char text[sizeof(flag->value)], *rest = text, *value, last[64];
 
 	COPY(text, flag->value);
 	while ((value = strsep(&rest, map->between))) {
-		const char *name = strsep(&value, (const char[]){ map->of_pair, '\0' });
+		const char *name = word_trim(strsep(&value, (const char[]){ map->of_pair, '\0' }));
 
+		if (value)
+			value = word_trim(value);
+		if (value && map->take == take_amount) {
+			flags_map(flags, map->kind, name, last, sizeof(last));
+			value = last;
+		}
 		if (value && map->kind == FLAG_FEATURE_GATES && parse_bool(value) < 0)
 			problem_note(ret->flag_problem,
 				     "invalid value of %.80s: %.80s, err: ", name, value);
@@ -170,7 +178,7 @@ static void read_map(const struct sources *sources, const struct flags *flags,
 		}
 	for (size_t i = 0; i < flags->n_flags; i++)
 		if (flags->flags[i].kind == map->kind)
-			take_flag(map, &flags->flags[i], ret);
+			take_flag(flags, map, &flags->flags[i], ret);
 }
 
 static const struct map maps[] = {

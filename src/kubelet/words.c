@@ -16,6 +16,14 @@ void problem_note(char problem[static 256], const char *format, ...)
 	va_end(ap);
 }
 
+char *word_trim(char *text)
+{
+	text += strspn(text, BLANKS "\v\f");
+	for (size_t n = strlen(text); n > 0 && strchr(BLANKS "\v\f", text[n - 1]); n--)
+		text[n - 1] = '\0';
+	return text;
+}
+
 int text_add(struct text *t, char c)
 {
 	return ADD(t->bytes, t->n, c);

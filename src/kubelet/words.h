@@ -18,6 +18,9 @@
 /* Writes down a problem unless one is noted already. */
 _printf_(2, 3) void problem_note(char problem[static 256], const char *format, ...);
 
+/* Without blanks at its ends: strings.TrimSpace() of Go, in ASCII. @text is changed. */
+char *word_trim(char *text);
+
 /* A text that is being built; released by freep(). */
 struct text {
 	char *bytes; /* owned */
