@@ -46,6 +46,9 @@
 #define MANY_GATES                                                                                 \
 	"ANameOfAGateThatNoKubeletHasInIt=true,AnotherNameOfAGateThatNoKubeletHasInIt=false,"      \
 	"YetAnotherNameOfAGateThatNoKubeletHas=true,"
+#define MANY_DISKS                                                                                 \
+	"nodefs.available<10%%,nodefs.inodesFree<5%%,imagefs.available<15%%,"                      \
+	"imagefs.inodesFree<5%%,pid.available<10%%,"
 #define SINGLE TOPOLOGY_POLICY_SINGLE_NUMA_NODE
 #define BEST   TOPOLOGY_POLICY_BEST_EFFORT
 
@@ -286,6 +289,11 @@ static const struct row {
 	{ "what is kept free by file", RESERVED(MIB("0", "150")),
 	  .exit = "the total amount \"150Mi\" of type \"memory\" is not equal to the value "
 		  "\"100Mi\"" },
+	{ "thresholds of a flag that is longer than what is read", RESERVED(MIB("0", "150")),
+	  "'--eviction-hard=" MANY_DISKS MANY_DISKS MANY_DISKS "memory.available<150Mi'" },
+	{ "a flag that is cut inside a threshold", "",
+	  "'--eviction-hard=" MANY_DISKS MANY_DISKS
+	  "nodefs.available<0.000000000000000000000000000000000000000000000000000000000000001%%'" },
 	{ "a share of all memory, which is not judged",
 	  RESERVED(MIB("0", "150")) "evictionHard: {memory.available: 5%}\n", .is_unjudged = true },
 	{ "huge pages",
@@ -749,6 +757,35 @@ static void what_the_file_leaves_to_the_default_stays_beside_a_drop_in(_unused_ 
 	}
 }
 
+/* k3s hands its own thresholds to the kubelet, by flag or by file. */
+static void sums_with_the_default_of_k3s_are_not_judged(_unused_ void **state)
+{
+	static const struct {
+		const char *flags, *exit;
+	} rows[] = {
+		{ "", "" },
+		{ "--kubelet-arg=eviction-hard=memory.available<100Mi", "" },
+		{ "--kubelet-arg=eviction-hard=memory.available<99Mi", "the total amount" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_decision d;
+		struct kubelet k;
+
+		root_open(&root);
+		put_text(&root, "etc/systemd/system/k3s.service",
+			 FS_PATH("[Service]\nExecStart=/usr/local/bin/k3s agent "
+				 "--kubelet-arg=memory-manager-policy=Static "
+				 "--kubelet-arg=reserved-memory=0:memory=100Mi %s\n",
+				 rows[i].flags));
+		put_text(&root, "sys/devices/system/node/node0/meminfo", "");
+		assert_int_equal(kubelet_look(&root.fs, &(struct config){}, false, &k, &d), 0);
+		print_message("  %zu: %s\n", i, d.would_exit);
+		assert_true(*rows[i].exit ? is_prefix(d.would_exit, rows[i].exit) : !*d.would_exit);
+	}
+}
+
 /* The file is decoded before drop-ins are merged into it, and these only then. */
 static void a_wrong_type_counts_in_the_file_and_in_force(_unused_ void **state)
 {
@@ -1098,6 +1135,7 @@ int main(int argc, char *argv[])
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kubelet_that_would_exit_is_told_in_its_own_words),
 		cmocka_unit_test(what_the_file_leaves_to_the_default_stays_beside_a_drop_in),
+		cmocka_unit_test(sums_with_the_default_of_k3s_are_not_judged),
 		cmocka_unit_test(a_wrong_type_counts_in_the_file_and_in_force),
 		cmocka_unit_test(a_state_of_other_cpus_goes_before_the_first_start),
 		cmocka_unit_test(a_file_that_does_not_parse_is_told_with_line_and_column),

@@ -359,6 +359,8 @@ bool flags_map(const struct flags *l, enum flag_kind kind, const char *key, char
 			if (pair && streq(word_trim(name), key))
 				copy(ret, size, word_trim(pair));
 		}
+		if (l->flags[i].is_cut)
+			copy(ret, size, "?");
 	}
 	return is_given;
 }

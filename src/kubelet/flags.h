@@ -91,7 +91,7 @@ bool flags_is_shown(const char *text, size_t labels, size_t at);
 
 const struct flag *flags_last(const struct flags *l, enum flag_kind kind); /* or NULL */
 /*
- * A key of a map. Return: whether the flag was given at all; then @ret is the value, or "" without
- * the key.
+ * A key of a map. Return: whether the flag was given at all; then @ret is the value, "" without
+ * the key, or "?" where it may be behind what is read.
  */
 bool flags_map(const struct flags *l, enum flag_kind kind, const char *key, char *ret, size_t size);

@@ -92,7 +92,7 @@ static void take_amount(const struct map *map, const char *name, const char *val
 			struct kubelet_start *ret)
 {
 	const bool is_threshold = map->kind == FLAG_EVICTION_HARD;
-	const bool is_judged = sources_are_read(map->key, name) &&
+	const bool is_judged = sources_are_read(map->key, name) && !streq(value, "?") &&
 			       !(ret->has_list && streq(name, "cpu")); /* which it replaces */
 	const char *bad = is_judged ? find_bad_amount(value, is_threshold) : NULL;
 
@@ -261,7 +261,7 @@ static int count_packages(const struct fs *fs, uint32_t *ret)
  * Memory that is reserved for the memory manager: reservedMemory of all NUMA nodes is the memory
  * of kubeReserved, systemReserved and evictionHard. From 1.21 to 1.37: validateReservedMemory() in
  * pkg/kubelet/cm/memorymanager/memory_manager.go, NewPolicyStatic() in policy_static.go. What is
- * not understood is not judged: an exponent, a share of all memory.
+ * not understood is not judged: a share of all memory.
  */
 struct reserved {
 	uint64_t nodes[MAX_NODES], sum, free; /* bytes */
@@ -372,6 +372,7 @@ static void add_free(const struct sources *sources, const struct flags *flags, e
 
 	if (!flags_map(flags, kind, sub, text, sizeof(text)))
 		COPY(text, item && !item->is_null ? item->text : otherwise);
+	m->is_unclear |= streq(text, "?");
 	if (*text && !streq(text, "0%") && !streq(text, "100%") &&
 	    !find_bad_amount(text, kind == FLAG_EVICTION_HARD)) /* with which it exits before */
 		m->free += parse_bytes(text, m);
