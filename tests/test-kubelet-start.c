@@ -854,6 +854,9 @@ static void a_file_that_a_copy_lacks_is_not_known(_unused_ void **state)
 		  REASON_KUBELET_NO_FILE },
 		{ UNIT, "kubelet", "--topology-manager-policy=restricted", KUBELET_FLAG,
 		  REASON_NONE, REASON_NONE },
+		{ UNIT, "kubelet",
+		  "--topology-manager-policy=restricted --cpu-manager-policy=static", KUBELET_FLAG,
+		  REASON_NONE, REASON_NONE },
 		{ UNIT, "kubelet", "$ARGS\nEnvironmentFile=/etc/gone", KUBELET_UNKNOWN,
 		  REASON_NOT_RECORDED, REASON_KUBELET_NO_FILE },
 		{ "etc/systemd/system/snap.kubelet.daemon.service", "snap run kubelet", "",
@@ -880,6 +883,7 @@ static void a_file_that_a_copy_lacks_is_not_known(_unused_ void **state)
 		assert_int_equal(kubelet_look(&root.fs, &c, is_copy, &k, &d), 0);
 		assert_int_equal(d.items[KUBELET_TOPOLOGY_POLICY].reason,
 				 is_copy ? rows[i / 2].of_copy : rows[i / 2].reason);
+		assert_string_equal(d.would_exit, "");
 		if (is_copy)
 			assert_int_equal(k.values[KUBELET_TOPOLOGY_POLICY].source,
 					 rows[i / 2].source);

@@ -83,10 +83,14 @@ static bool is_flag(const struct kubelet_question *q)
 }
 
 /* A file that another program writes first, and fills then. */
+static bool lacks_file(const struct kubelet_found *k)
+{
+	return *k->seen.file && (!k->seen.has_file || k->file_result == -ENODATA);
+}
+
 static bool is_waiting(const struct kubelet_question *q)
 {
-	return q->k->is_waiting || (*q->k->seen.file && !is_flag(q) &&
-				    (!q->k->seen.has_file || q->k->file_result == -ENODATA));
+	return q->k->is_waiting || (lacks_file(q->k) && !is_flag(q));
 }
 
 static bool is_editable_flag(const struct kubelet_question *q)
@@ -416,6 +420,8 @@ static void decide_exit(const struct kubelet_found *k, uint32_t n_numa_nodes,
 	const char *added = NULL;
 	struct start_exits is, will;
 
+	if (k->is_waiting || lacks_file(k)) /* with what the kubelet needs to start */
+		return;
 	start_find_exits(k, &before, &is);
 	start_find_exits(k, &after, &will);
 	for (size_t i = 0; i < will.n && !added; i++)
