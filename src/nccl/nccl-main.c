@@ -9,6 +9,8 @@
 
 #include <getopt.h>
 
+#define LONG 0x100 /* added to the letter of a long option, to tell it from a short one */
+
 static int print_help(void)
 {
 	printf("rdma-nccl-env [OPTIONS] [--exec COMMAND...]: the NCCL settings for the RDMA "
@@ -45,9 +47,9 @@ int main(int argc, char **argv)
 		{ "export", no_argument, &is_export, 1 },
 		{ "conf", no_argument, &is_conf, 1 },
 		{ "exact", no_argument, &is_exact, 1 },
-		{ "root", required_argument, NULL, 'r' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
+		{ "root", required_argument, NULL, LONG + 'r' },
+		{ "help", no_argument, NULL, LONG + 'h' },
+		{ "version", no_argument, NULL, LONG + 'v' },
 		{},
 	};
 	struct nccl_request req = { .exec = nccl_env_cut_command(&argc, argv),
@@ -62,7 +64,7 @@ int main(int argc, char **argv)
 	while ((letter = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		const char word[] = { '-', (char)optopt, '\0' };
 
-		switch (letter) {
+		switch (letter % LONG) {
 		case 0: /* has set its flag */
 			break;
 		case 'r':
@@ -75,9 +77,8 @@ int main(int argc, char **argv)
 				       ? EXIT_FAILURE
 				       : EXIT_SUCCESS;
 		default:
-			/* optopt is 0 or the value in the table for a long option */
-			log_error("%s %s",
-				  optopt <= 1 || strchr("rhv", optopt) ? argv[optind - 1] : word,
+			/* optopt is 0, 1 or more than LONG for a long option */
+			log_error("%s %s", optopt <= 1 || optopt > LONG ? argv[optind - 1] : word,
 				  letter == ':' ? "has no value" : "is no option here");
 			is_wrong = true;
 		}
