@@ -67,15 +67,16 @@ static void change_done(struct setting_change *c)
 static int refuse_argument(const struct set_request *req, const char *argument)
 {
 	char buf[QUOTED_LEN], word[SECTION_MAX], hint[160] = "";
-	const char *meant;
+	const size_t n = strcspn(argument, "=");
+	const char *meant, *dot = memrchr(argument, '.', n); /* ends the section */
 
-	snprintf(word, sizeof(word), "%.*s", (int)strcspn(argument, "="), argument);
+	snprintf(word, sizeof(word), "%.*s", (int)n, argument);
 	meant = config_meant_by("", word);
 	if (meant)
 		snprintf(hint, sizeof(hint), "did you mean %s? ", meant);
 	else if (streq(argument, "Device"))
 		COPY(hint, "quotes are missing? write Device.rdma.Expect=4, or ");
-	else if (strlen(word) == sizeof(word) - 1) /* was cut */
+	else if (dot && dot - argument >= SECTION_MAX)
 		COPY(hint, "a section has at most 49 bytes: ");
 	log_error("%s is not valid: %suse %s", config_quoted(argument, buf), hint,
 		  req->is_unset ? "SECTION.KEY, for example Driver.Mode or \"Device nic.MTU\""
