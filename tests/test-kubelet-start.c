@@ -732,6 +732,10 @@ static void what_the_file_leaves_to_the_default_stays_beside_a_drop_in(_unused_ 
 	} rows[] = {
 		{ RESERVED(MIB("0", "100")), "evictionHard: {nodefs.available: 5%}\n", "" },
 		{ RESERVED(MIB("0", "150")), "evictionHard: {memory.available: 150Mi}\n", "" },
+		{ RESERVED(MIB("0", "1024")) "kubeReserved: {memory: 1Gi}\n",
+		  "evictionHard: {memory.available: null}\n", "" },
+		{ RESERVED(MIB("0", "1124")) "kubeReserved: {memory: 1Gi}\n",
+		  "evictionHard: null\n", "the total amount \"1124Mi\"" },
 		{ RESERVED(MIB("0", "100")) "evictionHard: {imagefs.available: 9%}\n",
 		  "evictionHard: {nodefs.available: 5%}\n", "the total amount \"100Mi\"" },
 	};

@@ -383,12 +383,18 @@ static void add_free(const struct sources *sources, const struct flags *flags, e
 static void read_reserved(const struct sources *sources, const struct flags *flags, bool is_rancher,
 			  struct reserved *m)
 {
-	const struct source *file = sources->sources;
-	const struct yaml_item *eviction = sources->n_sources > 0 && !*file->name
-						   ? yaml_find(&file->items, "evictionHard", "")
-						   : NULL;
-	const bool has_default = !eviction || eviction->is_null;
+	bool has_default = true;
 
+	for (size_t i = 0; i < sources->n_sources; i++) {
+		const struct source *s = &sources->sources[i];
+		const struct yaml_item *map = yaml_find(&s->items, "evictionHard", "");
+		const struct yaml_item *item =
+			yaml_find(&s->items, "evictionHard", "memory.available");
+
+		/* A file that has the map has no default, and null in a drop-in takes it away. */
+		has_default &=
+			!(map && map->is_null == (*s->name != '\0')) && !(item && item->is_null);
+	}
 	read_elements(sources, flags, m);
 	if (m->is_unclear)
 		*m->problem = '\0';
