@@ -236,8 +236,10 @@ void others_check_given(void)
 		look_at(f, &now);
 		if (is_name_kept(f))
 			COPY(now.name, f->lent.name);
-		/* One with a route of another program is not handed out: no pass notes it. */
-		COPY(now.routes, f->lent.routes);
+		/* One with a route of another program is not handed out: no pass notes it. Else a
+		 * pod has left none. */
+		if (*f->lent.routes)
+			COPY(now.routes, f->lent.routes);
 		if (sim.config->devices[0].mtu > 0 || sim.is_reconfigured)
 			now.mtu = f->lent.mtu;
 		if (sim.config->devices[0].trust != TRUST_KEEP || sim.is_reconfigured)
