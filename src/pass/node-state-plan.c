@@ -157,14 +157,14 @@ static void wait_for_missing(const struct config *c, const struct node *n,
 		plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_DEVICES_MISSING,
 			      "%" PRIu32 " more expected%s", p->n_missing, vfio);
 	if (u || lacks_sections(c))
-		plan_add_item(
-			p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_NO_DEVICES,
-			!u         ? NULL
-			: taken    ? "[Device %s] Match=%s: %s belongs to [Device %s] before it"
-			: u->match ? "[Device %s] Match=%s%s"
-				   : "[Device %s] has no Match=",
-			u ? u->name : "", u ? u->match : NULL, taken ? taken->pci->address : vfio,
-			taken ? taken->config->name : NULL);
+		plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_NO_DEVICES,
+			      !u      ? NULL
+			      : taken ? "[Device %s] Match=%s: %s belongs to [Device %s] before it"
+			      : u->match ? "[Device %s] Match=%s%s"
+					 : "[Device %s] has no Match=",
+			      u ? u->name : "", u ? u->match : NULL,
+			      taken ? taken->pci->address : vfio,
+			      taken ? taken->config->name : NULL);
 }
 
 /* Is it as it is to be, or, with @or_missing, as good as it gets? */
