@@ -595,8 +595,8 @@ static const char *container(const struct node *n, const struct pci *pci)
 /* The function's folder (is_away) shows it; in a tree the only sign is that namespaces exist. */
 static const char *namespace_of(const struct node *n, const struct pci *pci)
 {
-	const bool lacks_netdev = pci->class >> 8 == CLASS_ETHERNET && !pci_lacks_netdev(pci) &&
-				  !node_netdev_of(n, pci->address);
+	const bool lacks_netdev = pci->driver[0] && pci->class >> 8 == CLASS_ETHERNET &&
+				  !node_netdev_of(n, pci->address) && !pci_lacks_netdev(pci);
 	const bool lacks_ibdev =
 		n->netns_mode == NETNS_MODE_EXCLUSIVE && !node_ibdev_of(n, pci->address);
 
@@ -691,7 +691,7 @@ static const char *driver_without_netdev(const struct node *n, const struct pci 
 {
 	return !n->is_copy && pci->driver[0] && !pci->health[0] && !pci->unreadable[0] &&
 			       !pci->physfn[0] && pci->class >> 8 == CLASS_ETHERNET &&
-			       !pci_lacks_netdev(pci) && !node_netdev_of(n, pci->address)
+			       !node_netdev_of(n, pci->address) && !pci_lacks_netdev(pci)
 		       ? pci->driver
 		       : NULL;
 }
