@@ -54,10 +54,11 @@ int main(void)
 	fputs("# SPDX-License-Identifier: Apache-2.0\n"
 	      "# Made of src/model/reason.c and src/model/message.c. See journalctl -x.\n",
 	      stdout);
-	for (int m = 0; m < _MESSAGE_N; m++) {
-		put_head(message_name((enum message)m), message_subject((enum message)m));
-		put_folded(message_body((enum message)m));
-	}
+	for (enum message m = 0; m < _MESSAGE_N; m++)
+		if (message_subject(m)) {
+			put_head(message_name(m), message_subject(m));
+			put_folded(message_body(m));
+		}
 	for (int i = REASON_NONE + 1; i < _REASON_N; i++)
 		put_reason((enum reason)i);
 	return fflush(stdout) != 0 || ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;

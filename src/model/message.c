@@ -37,13 +37,7 @@ void message_id(const char *name, char ret[static MESSAGE_ID_LEN])
 static const struct {
 	const char *name, *subject, *body;
 } messages[] = {
-	[MESSAGE_CHANGE] = {
-		"change",
-		"@RDMA_TARGET@ was changed",
-		"The configuration asks for it, and the node was not like that. \"rdma-provision "
-		"plan\" shows such changes before they are made, \"rdma-provision revert\" takes "
-		"back what may be taken back.",
-	},
+	[MESSAGE_CHANGE] = { "change" },
 	[MESSAGE_READY] = {
 		"ready",
 		"The RDMA devices of this node are ready",
