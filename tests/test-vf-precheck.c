@@ -476,6 +476,11 @@ static void stuck(struct scene *s)
 {
 	COPY(s->memory.stuck, FOREIGN);
 }
+static void being_written(struct scene *s)
+{
+	stuck(s);
+	s->memory.stuck_sec = 3;
+}
 static void vf_stuck(struct scene *s)
 {
 	COPY(s->pcis[1].physfn, s->pcis[0].address);
@@ -543,6 +548,8 @@ static void what_stands_against_vfs_is_reported_with_its_class(_unused_ void **s
 		{ "a driver container, bnxt", container_of_mlx5_and_bnxt, REASON_NONE, _CLASS_N,
 		  "" },
 		{ "stuck", stuck, REASON_PCI_STUCK, CLASS_WAITING, FOREIGN },
+		{ "a write whose time is not over", being_written, REASON_VF_CHANGING,
+		  CLASS_WAITING, FOREIGN ", since 3 s" },
 		{ "a VF of it is stuck", vf_stuck, REASON_PCI_STUCK, CLASS_WAITING, SECOND },
 		{ "a VF of another is stuck", vf_of_another_stuck, REASON_NONE, _CLASS_N, "" },
 	};

@@ -409,8 +409,8 @@ enum reason judge_device(const struct config *c, const struct node *n, const str
 	d->needs_address = needs_address(c, d);
 	/* The driver of the device hangs, so that no user may count on it. */
 	if (streq(memory->stuck, d->pci->address)) {
-		COPY(d->detail, "a write to it never came back");
-		return REASON_PCI_STUCK;
+		COPY(d->detail, memory->stuck_sec > 0 ? "" : "a write to it never came back");
+		return memory->stuck_sec > 0 ? REASON_VF_CHANGING : REASON_PCI_STUCK;
 	}
 	if (!d->pci->driver[0] && pf && pf->sick[0]) {
 		COPY(d->detail, pf->sick);

@@ -61,18 +61,23 @@ static int read_process(const struct fs *fs, const char *name, struct process *r
 	       parse_stat(stat, ret);
 }
 
-uint64_t process_started_usec(const struct fs *fs)
+uint64_t process_age_usec(const struct fs *fs, const char *pid)
 {
-	const uint64_t now = now_usec(), tick_usec = USEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+	const uint64_t tick_usec = USEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
 	struct process p = {};
 	struct timespec ts;
-	uint64_t age_usec;
 
-	if (!read_process(fs, "self", &p) || clock_gettime(CLOCK_BOOTTIME, &ts) < 0)
-		return now;
-	age_usec = (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC -
-		   p.start * tick_usec;
-	return now - MIN(age_usec, now);
+	if (!read_process(fs, pid, &p) || clock_gettime(CLOCK_BOOTTIME, &ts) < 0)
+		return UINT64_MAX;
+	return (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC -
+	       p.start * tick_usec;
+}
+
+uint64_t process_started_usec(const struct fs *fs)
+{
+	const uint64_t now = now_usec(), age = process_age_usec(fs, "self");
+
+	return age == UINT64_MAX ? now : now - MIN(age, now);
 }
 
 /* Lists the children of kthreadd, which has PID 2 and no parent. */

@@ -35,6 +35,7 @@ void processes_done(struct processes *p);
  * clock ticks (proc(5), starttime).
  */
 uint64_t process_started_usec(const struct fs *fs);
+uint64_t process_age_usec(const struct fs *fs, const char *pid); /* UINT64_MAX: not known */
 
 /*
  * Names a process that has each of these sockets, by /proc/PID/fd. A caller who may not look into

@@ -210,8 +210,13 @@ enum reason vf_precheck(const struct plan *p, const struct memory *memory, const
 	if (is_down(p, pf))
 		return as(REASON_PF_DOWN, CLASS_WAITING, ret_class);
 	if (is_stuck(n, memory, pf)) {
-		copy(detail, size, memory->stuck);
-		return as(REASON_PCI_STUCK, CLASS_WAITING, ret_class);
+		if (memory->stuck_sec > 0)
+			snprintf(detail, size, "%s, since %" PRIu32 " s", memory->stuck,
+				 memory->stuck_sec);
+		else
+			copy(detail, size, memory->stuck);
+		return as(memory->stuck_sec > 0 ? REASON_VF_CHANGING : REASON_PCI_STUCK,
+			  CLASS_WAITING, ret_class);
 	}
 	return REASON_NONE;
 }

@@ -393,6 +393,7 @@ struct memory {
 	 */
 	char stuck[PCI_LEN];
 	uint32_t stuck_pid; /* of the process that still writes */
+	uint32_t stuck_sec; /* how long it writes as long as its time is not over; 0: it is over */
 	/* The process that asked devlink and waits for a driver; 0: none, devlink is asked. */
 	uint32_t devlink_pid;
 };

@@ -248,6 +248,11 @@ static const struct {
 		"stop the listed users, then \"rdma-provision apply\".",
 		SEVERITY_ERROR,
 	},
+	[REASON_VF_CHANGING] = {
+		"vf-changing",
+		"The service is changing the number of virtual functions of a NIC",
+		"Wait: \"rdma-provision wait\" returns when it is done, or when its time is over.",
+	},
 	[REASON_PCI_STUCK] = {
 		"pci-stuck",
 		"A write to a PCI function has not returned: its devices are not handed out, and no "

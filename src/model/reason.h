@@ -47,6 +47,7 @@ enum reason {
 	REASON_NO_SRIOV,
 	REASON_TOO_MANY_VFS,
 	REASON_VF_IN_USE,
+	REASON_VF_CHANGING,
 	REASON_PCI_STUCK,
 	REASON_NODE_NIC,         /* a hint, unless the function is named */
 	REASON_NODE_NIC_UNKNOWN, /* the same */

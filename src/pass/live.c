@@ -7,6 +7,7 @@
 #include "../device/pci-observe.h"
 #include "../device/rdma-observe.h"
 #include "../guard/places-observe.h"
+#include "../guard/process-observe.h"
 #include "../guard/users-observe.h"
 #include "../health/limits-observe.h"
 #include "../kubelet/look.h"
@@ -162,8 +163,12 @@ void observe_writer(const struct fs *fs, const struct node *n, const struct atte
 			continue;
 		pid = fs_writer(fs, FS_PATH("sys/bus/pci/devices/%s/sriov_numvfs", pf->address));
 		if (pid > 0 && is_ours(fs, (uint32_t)pid)) {
+			const uint64_t age = process_age_usec(fs, FS_PATH("%d", pid));
+
 			COPY(memory->stuck, pf->address);
 			memory->stuck_pid = (uint32_t)pid;
+			if (age < verb_deadline_usec(VERB_SET_NUM_VFS, pf->total_vfs))
+				memory->stuck_sec = (uint32_t)(age / USEC_PER_SEC) + 1;
 		}
 	}
 }

@@ -196,7 +196,7 @@ static void revert_vfs(const struct node *n, const struct memory *memory, struct
 	a->number.from = (struct number){ true, pf->num_vfs };
 	if (memory->stuck[0]) { /* it would hang as well: guard/vf-precheck-rules.h */
 		a->class = CLASS_WAITING;
-		a->reason = REASON_PCI_STUCK;
+		a->reason = memory->stuck_sec > 0 ? REASON_VF_CHANGING : REASON_PCI_STUCK;
 		a->detail = action_text(&p->texts, memory->stuck);
 	} else if (in_use_of_vfs(&p->graph, memory, pf, users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
