@@ -67,7 +67,7 @@ static int find_main(const struct fs *fs, const char *unit, char *ret, size_t si
 			continue;
 		if (conf_file_is_masked(fs, ret))
 			return 0;
-		if (fs_exists(fs, ret) > 0)
+		if (fs_exists(fs, ret) != 0) /* reading tells what is wrong */
 			return 1;
 	}
 	return 0;
