@@ -60,7 +60,8 @@ static const struct {
 	{ 7522, "VFs were made on a port of a bond to come, once another configuration was ready" },
 	{ 40017729, "model: what a VF's PF had for it was to be known, and no pass noted it" },
 	{ 60040833, "model: a route was to be put back on a function that was not handed out" },
-	{ 60102131, "a VF got back what it had before its driver was bound anew" },
+	{ 60102131,
+	  "a VF got back the name and MAC that it had before its driver was bound again" },
 	{ 60176548, "model: a rule was to go while the metadata service was waited for" },
 	{ 60123342, "model: a name was to be put back that a function out of Match= had" },
 };

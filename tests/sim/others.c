@@ -236,8 +236,8 @@ void others_check_given(void)
 		look_at(f, &now);
 		if (is_name_kept(f))
 			COPY(now.name, f->lent.name);
-		/* One with a route of another program is not handed out: no pass notes it. Else a
-		 * pod has left none. */
+		/* A function that has a route of another program is not handed out, so no pass
+		 * notes the route. On others a pod leaves none. */
 		if (*f->lent.routes)
 			COPY(now.routes, f->lent.routes);
 		if (sim.config->devices[0].mtu > 0 || sim.is_reconfigured)
