@@ -25,6 +25,7 @@ static const struct {
 	  { "no-gid", "route-not-ranked", "vke-mode", "vke-mgpu", "plugin-twice",
 	    "node-nic-unknown", "port-addressed", "no-address" } },
 	{ "test-judge.c", { "not-recorded" } },
+	{ "test-vf-precheck.c", { "vf-changing" } },
 	{ "test-kubelet-start.c", { "kubelet-would-exit" } },
 	{ "check-verify", { "label-unknown" } },
 	{ "test-model.c", { "config-invalid", "config-unknown", "plugin-restart-needed" } },
