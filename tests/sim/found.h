@@ -63,5 +63,6 @@ static const struct {
 	{ 60102131,
 	  "a VF got back the name and MAC that it had before its driver was bound again" },
 	{ 60176548, "model: a rule was to go while the metadata service was waited for" },
+	{ 61249510, "model: a name was to be put back that a function has whose own is taken" },
 	{ 60123342, "model: a name was to be put back that a function out of Match= had" },
 };

@@ -210,14 +210,18 @@ static void take_two(struct func *f)
 	take_into_pod(other);
 }
 
-/* Its name is that of a device that the program has not to put back, or not now. */
-static bool is_name_kept(const struct func *f)
+/*
+ * Its name is that of a device that the program has not to put back, or not now, or cannot for the
+ * same cause. Names in a ring can be put back: the search ends after n_left of them.
+ */
+static bool is_name_kept(const struct func *f, size_t n_left)
 {
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		if (&sim.funcs[i] != f && kernel_has_netdev(&sim.funcs[i]) &&
 		    streq(sim.funcs[i].netdev, f->lent.name) &&
 		    (!sim.funcs[i].lent.name[0] || sim.funcs[i].user > 0 ||
-		     !os_is_managed(&sim.funcs[i])))
+		     !os_is_managed(&sim.funcs[i]) ||
+		     (n_left > 0 && is_name_kept(&sim.funcs[i], n_left - 1))))
 			return true;
 	return false;
 }
@@ -234,7 +238,7 @@ void others_check_given(void)
 		if (f->pf >= 0 && sim.funcs[f->pf].is_in_pod) /* the VF's settings with it */
 			continue;
 		look_at(f, &now);
-		if (is_name_kept(f))
+		if (is_name_kept(f, sim.n_funcs))
 			COPY(now.name, f->lent.name);
 		/* A function that has a route of another program is not handed out, so no pass
 		 * notes the route. On others a pod leaves none. */
