@@ -35,17 +35,18 @@ struct root {
 	struct fs fs;
 };
 
-static inline void root_open_in(struct root *ret, const char *folder)
+static inline void root_open(struct root *ret)
 {
-	snprintf(ret->path, sizeof(ret->path), "%s/test-kubelet-XXXXXX", folder);
-	assert_non_null(mkdtemp(ret->path));
+	tree_make_folder(ret->path, sizeof(ret->path));
 	assert_int_equal(fs_open_root(ret->path, &ret->fs), 0);
 }
 
-/* In memory where there is such a folder: every edit waits for the disk, twice. */
-static inline void root_open(struct root *ret)
+/* For what memory may not have: a disk that is waited for, programs that run, attributes. */
+static inline void root_open_on_disk(struct root *ret)
 {
-	root_open_in(ret, access("/dev/shm", W_OK) >= 0 ? "/dev/shm" : "/tmp");
+	snprintf(ret->path, sizeof(ret->path), "/tmp/test-kubelet-XXXXXX");
+	assert_non_null(mkdtemp(ret->path));
+	assert_int_equal(fs_open_root(ret->path, &ret->fs), 0);
 }
 
 static inline void root_done(struct root *root)

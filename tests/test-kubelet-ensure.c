@@ -1039,7 +1039,7 @@ static void an_immutable_file_is_left_for_the_next_way(_unused_ void **state)
 	struct verdict v;
 	int flags = 0, r;
 
-	root_open_in(&root, "/tmp");
+	root_open_on_disk(&root);
 	put_text(&root, FILE_PATH, HEAD);
 	put_text(&root, UNIT, WITH_FILE);
 	fd = fs_open(&root.fs, FILE_PATH, O_RDONLY);
@@ -1152,7 +1152,7 @@ static void a_program_that_hangs_fails_or_says_nothing_is_no_answer(_unused_ voi
 	};
 	_cleanup_(root_done) struct root root = {};
 
-	root_open_in(&root, "/tmp"); /* /dev/shm may forbid to run anything */
+	root_open_on_disk(&root); /* /dev/shm may forbid to run anything */
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		char path[PATH_MAX], output[64];
 		uint64_t start, timeout;
@@ -1174,7 +1174,7 @@ static void what_a_program_starts_ends_with_it(_unused_ void **state)
 	_cleanup_(root_done) struct root root = {};
 	char path[PATH_MAX], output[16];
 
-	root_open_in(&root, "/tmp");
+	root_open_on_disk(&root);
 	put_program(&root, "program", "#!/bin/sh\n(sleep 1; touch \"$0.late\") &\nwait\n");
 	full_path(&root, "program", path);
 	assert_int_equal(
@@ -1189,7 +1189,7 @@ static void a_flood_of_output_is_cut(_unused_ void **state)
 	_cleanup_(root_done) struct root root = {};
 	char path[PATH_MAX], output[16];
 
-	root_open_in(&root, "/tmp");
+	root_open_on_disk(&root);
 	put_program(&root, "program", "#!/bin/sh\nhead -c 1000000 /dev/zero | tr '\\0' a\n");
 	full_path(&root, "program", path);
 	assert_int_equal(
@@ -1234,7 +1234,7 @@ static void a_version_is_asked_for_once_and_again_when_the_file_is_another(_unus
 	struct version v = {};
 	struct fs live = { .root = -EBADF };
 
-	root_open_in(&root, "/tmp");
+	root_open_on_disk(&root);
 	assert_int_equal(fs_open_root(NULL, &live), 0);
 	put_program(&root, "kubelet", "#!/bin/sh\necho Kubernetes v1.30.4\n");
 	full_path(&root, "kubelet", path);

@@ -2820,7 +2820,7 @@ static void many_at_once_give_one_whole_file(_unused_ void **state)
 		_cleanup_(root_done) struct root root = {};
 		pid_t children[6];
 
-		root_open_in(&root, "/tmp"); /* where fsync() takes its time */
+		root_open_on_disk(&root); /* where fsync() takes its time */
 		put_text(&root, FILE_PATH, HEAD "a: b\n");
 		for (size_t i = 0; i < ELEMENTSOF(children); i++) {
 			children[i] = fork();

@@ -325,10 +325,7 @@ static void nothing_is_lost_beside(bool is_by_rename)
 
 	assert_ptr_not_equal(b, MAP_FAILED);
 	*b = (struct beside){ .is_by_rename = is_by_rename };
-	COPY(t->root,
-	     access("/dev/shm", W_OK) >= 0 ? "/dev/shm/test-tree-XXXXXX" : "/tmp/test-tree-XXXXXX");
-	assert_non_null(mkdtemp(t->root));
-	assert_int_equal(fs_open_root(t->root, &t->fs), 0);
+	tree_make(t);
 	tree_file(t, PATH, "0000000\n");
 	appender = fork();
 	if (appender == 0)

@@ -14,10 +14,17 @@ struct tree {
 	struct fs fs;
 };
 
+/* size: of ret, which holds an empty folder then: in memory where meson.build found room. */
+static inline void tree_make_folder(char *ret, size_t size)
+{
+	assert_true((size_t)snprintf(ret, size, "%s/test-tree-XXXXXX", getenv("TMPDIR") ?: "/tmp") <
+		    size);
+	assert_non_null(mkdtemp(ret));
+}
+
 static inline void tree_make(struct tree *t)
 {
-	COPY(t->root, "/tmp/test-tree-XXXXXX");
-	assert_non_null(mkdtemp(t->root));
+	tree_make_folder(t->root, sizeof(t->root));
 	assert_int_equal(fs_open_root(t->root, &t->fs), 0);
 }
 
