@@ -415,6 +415,59 @@ static void metrics_count_devices_by_state_and_reason(void **state _unused_)
 	assert_false(output_is_own(OUTPUT_NFD, text));
 }
 
+#define N_NICS 64
+#define N_EACH 65 /* a NIC and its VFs */
+
+/* Nothing works: each VF for one of three reasons, each NIC with three hints, and all are watched.
+ */
+static void a_large_node_has_fewer_than_1000_series(void **state _unused_)
+{
+	static const enum reason reasons[] = { REASON_PORT_DOWN, REASON_NO_GID, REASON_NO_IBDEV };
+	static const enum reason hints[] = { REASON_PCIE_SLOW, REASON_PCIE_ERRORS,
+					     REASON_RATE_BELOW_SIBLINGS };
+	_cleanup_(freep) struct pci *pcis = calloc(N_NICS * N_EACH, sizeof(*pcis));
+	_cleanup_(freep) struct device *devices = calloc(N_NICS * N_EACH, sizeof(*devices));
+	_cleanup_(freep) struct diagnostic *health = calloc(N_NICS * 3, sizeof(*health));
+	_cleanup_(freep) char *text = NULL;
+	unsigned n_series = 0;
+	struct machine m;
+
+	assert_true(pcis && devices && health);
+	make_unlike(&m);
+	for (size_t i = 0; i < N_NICS * N_EACH; i++) {
+		const size_t nic = i / N_EACH;
+		const bool is_vf = i % N_EACH > 0;
+
+		snprintf(pcis[i].address, sizeof(pcis[i].address), "0000:%02zx:%02zx.%zu", nic,
+			 i % N_EACH / 8, i % N_EACH % 8);
+		if (is_vf)
+			COPY(pcis[i].physfn, pcis[nic * N_EACH].address);
+		devices[i] = (struct device){ .pci = &pcis[i],
+					      .config = &m.section,
+					      .is_vf = is_vf,
+					      .is_handed_out = is_vf,
+					      .is_watched = !is_vf,
+					      .reason = reasons[i % 3],
+					      .wanted_vfs = is_vf ? UINT32_MAX : N_EACH - 1 };
+		if (!is_vf)
+			for (size_t k = 0; k < 3; k++) {
+				health[nic * 3 + k].reason = hints[k];
+				COPY(health[nic * 3 + k].target, pcis[i].address);
+			}
+	}
+	m.node.pcis = pcis;
+	m.plan.devices = devices;
+	m.plan.health = health;
+	m.node.n_pcis = m.plan.n_devices = N_NICS * N_EACH;
+	m.plan.n_health = N_NICS * 3;
+	assert_int_equal(metrics_text(&m.config, &m.node, &m.plan, &text), 0);
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+		n_series += *line != '#';
+	assert_in_range(n_series, N_NICS * 3, 999);
+	assert_non_null(strstr(
+		text, "reasons{code=\"no-gid\",severity=\"warning\",pci=\"0000:3f:00.0\"} 2"));
+}
+
 static void the_last_change_stays_in_the_file(void **state _unused_)
 {
 	static const struct {
@@ -734,6 +787,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(without_a_device_there_is_no_cdi_file),
 		cmocka_unit_test(the_cdi_file_appears_once_the_node_is_finished),
 		cmocka_unit_test(metrics_count_devices_by_state_and_reason),
+		cmocka_unit_test(a_large_node_has_fewer_than_1000_series),
 		cmocka_unit_test(the_last_change_stays_in_the_file),
 		cmocka_unit_test(a_file_becomes_what_it_has_to),
 		cmocka_unit_test(what_an_earlier_boot_left_as_ready_is_replaced_first),
