@@ -542,6 +542,17 @@ static int make_index(struct node *n, enum node_index_of which)
 	return r;
 }
 
+int node_result(const struct node *n)
+{
+	return n->is_short ? -ENOMEM : 0;
+}
+
+bool node_note(struct node *n, int r)
+{
+	n->is_short |= r == -ENOMEM;
+	return r >= 0;
+}
+
 int node_make_indexes(struct node *n)
 {
 	int r = 0;
