@@ -538,9 +538,9 @@ bool node_note(struct node *n, int r);
 
 /*
  * With thousands of VFs each search through all of them is felt. Rebuilds the indexes; the
- * names, addresses and links they are made of do not change afterwards. Return: 0 or -ENOMEM.
+ * names, addresses and links they are made of do not change afterwards.
  */
-int node_make_indexes(struct node *n);
+void node_make_indexes(struct node *n);
 /* The next element with this key behind *@at, which becomes it: SIZE_MAX before the first, and
  * after the last. */
 size_t node_next(const struct node *n, enum node_index_of which, const char *key, size_t *at);

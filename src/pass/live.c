@@ -214,10 +214,8 @@ static int observe_devices(struct os *d, struct node *n, const struct memory *me
 
 	observe_vfs(d, n, memory);
 	r = observe_rdma(d, n, memory);
-	if (r >= 0)
-		r = node_make_indexes(n);
-	if (r >= 0)
-		look_for_aways(&d->fs, n);
+	node_make_indexes(n);
+	look_for_aways(&d->fs, n);
 	return r;
 }
 

@@ -293,7 +293,8 @@ int observe_net(struct os *d, struct node *n)
 	if (r >= 0 && d->fs.is_live)
 		r = ethtool_read(&d->ethtool, n, n->netdevs, n->n_netdevs);
 	observe_all(&d->fs, n);
-	return r < 0 ? r : node_make_indexes(n);
+	node_make_indexes(n);
+	return r;
 }
 
 int observe_lookups(struct os *d, const struct questions *q, struct node *n)

@@ -117,11 +117,10 @@ static int look(void *userdata _unused_, const struct config *c, const struct at
 		n.pcis[i].is_busy |= attempts_is_being_written(tried, n.pcis[i].address);
 	for (size_t i = 0; i < n.n_ibdevs; i++)
 		rdma_find_netdev(&n, &n.ibdevs[i]);
-	r = node_make_indexes(&n);
-	if (r >= 0 && sim.os.link_log)
+	node_make_indexes(&n);
+	if (sim.os.link_log)
 		link_log_give(sim.os.link_log, &n);
-	if (r >= 0)
-		r = look_at_files(c, tried, &n, &memory);
+	r = look_at_files(c, tried, &n, &memory);
 	smc_show(&n);
 	namespaces_show(&n);
 	driver_show(&n);
