@@ -127,7 +127,7 @@ static void assert_user(const struct node *n, size_t i, const char *target, enum
 
 static size_t count_named(const struct tree *t)
 {
-	_cleanup_(processes_done) struct processes p = {};
+	_owns_(struct processes, items) p = {};
 
 	assert_int_equal(processes_list_named(&t->fs, "sriovdp", &p), 0);
 	for (size_t i = 0; i < p.n; i++) {

@@ -464,13 +464,12 @@ static bool has_names(const struct fs *fs)
 void observe_netdev_name(const struct fs *fs, struct netdev *nd)
 {
 	_cleanup_(freep) char *text = NULL;
-	size_t size;
 	int r;
 
 	if (!nd->pci[0])
 		return;
 	r = fs_read_all(fs, FS_PATH("run/udev/data/n%" PRIu32, nd->ifindex), MAX_UDEV_BYTES, true,
-			&text, &size);
+			&text, NULL);
 	/* The netdev may have been renamed since it was listed. Without udev none is unnamed. */
 	nd->is_unnamed = (r == -ENOENT && has_names(fs)) ||
 			 (r >= 0 && strstr(text, "\nE:ID_RENAMING=1")) ||

@@ -131,7 +131,7 @@ static void find_processes(const struct fs *fs, const char *command, const uint6
 			   struct node *n)
 {
 	const int64_t hz = sysconf(_SC_CLK_TCK);
-	_cleanup_(processes_done) struct processes list = {};
+	_owns_(struct processes, items) list = {};
 	struct fs unrecorded = *fs; /* a capture has no files of processes */
 
 	unrecorded.on_read = NULL;

@@ -143,8 +143,7 @@ static bool add_owner(const struct fs *fs, const char *path, const char *key, st
 {
 	_cleanup_(freep) char *text = NULL;
 	bool names_any = false;
-	size_t size;
-	int r = fs_read_all(fs, path, MAX_OWNER_BYTES, true, &text, &size);
+	int r = fs_read_all(fs, path, MAX_OWNER_BYTES, true, &text, NULL);
 
 	if (r < 0 || strstr(path, "rdma-provision") || !strstr(text, key) || !has_word(text, key))
 		return r != -EISDIR;
