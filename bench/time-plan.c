@@ -101,7 +101,8 @@ static int halve(struct node *n, struct attempts *tried)
 		if (r < 0)
 			return r;
 	}
-	return node_make_indexes(n);
+	node_make_indexes(n);
+	return node_result(n);
 }
 
 static int time_round(struct os *d, const struct config *c, uint64_t ret[static 3])

@@ -94,7 +94,7 @@ static const char *memlocks(const struct tree *t)
 	size_t len = 0;
 
 	text[0] = '\0';
-	assert_int_equal(observe_limits(&t->fs, &n), 0);
+	observe_limits(&t->fs, &n);
 	for (size_t i = 0; i < n.n_memlocks; i++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %" PRIi64,
 					i > 0 ? "; " : "", n.memlocks[i].unit,
@@ -204,7 +204,7 @@ static void links_are_read_from_both_ends(_unused_ void **state)
 
 	assert_int_equal(observe_pci(&t.fs, &n, &memory), 0);
 	assert_int_equal(n.n_pcis, 1);
-	assert_int_equal(observe_limits(&t.fs, &n), 0);
+	observe_limits(&t.fs, &n);
 	observe_pcie(&t.fs, &q, &n);
 	assert_int_equal(n.pcis[0].link.speed, 0); /* nobody asked */
 	assert_int_equal(questions_add_function(&q, "0000:41:00.0"), 0);
@@ -227,7 +227,7 @@ static void links_are_read_from_both_ends(_unused_ void **state)
 	n.pcis[0].link = n.pcis[0].max_link = n.pcis[0].max_slot = (struct pcie){};
 	n.pcis[0].iommu[0] = '\0';
 	COPY(n.pcis[0].physfn, "0000:41:00.7");
-	assert_int_equal(observe_limits(&t.fs, &n), 0);
+	observe_limits(&t.fs, &n);
 	observe_pcie(&t.fs, &q, &n);
 	assert_int_equal(n.pcis[0].link.speed, 0);
 	assert_string_equal(n.pcis[0].iommu, "");

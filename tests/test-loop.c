@@ -109,7 +109,7 @@ static int look(void *userdata, _unused_ const struct config *c, const struct at
 	}
 	if (s->has_memory)
 		assert_true(observe_memory(&s->os.fs, tried, &n, &memory) >= 0);
-	assert_int_equal(node_make_indexes(&n), 0);
+	node_make_indexes(&n);
 	if (s->last_hash)
 		add_losses(&memory, s->last_hash);
 	*ret = n;
@@ -410,7 +410,7 @@ static int slow_look(void *userdata, _unused_ const struct config *c,
 		add_function(&n, s->changes[i].target, "igb");
 		n.netdevs[i].mtu = s->changes[i].is_done ? 4200 : 1500;
 	}
-	assert_int_equal(node_make_indexes(&n), 0);
+	node_make_indexes(&n);
 	assert_true(++s->n_looks < MAX_LOOKS);
 	s->n_answers = 0;
 	*ret = n;

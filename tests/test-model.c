@@ -308,7 +308,7 @@ static void indexes_find_what_a_search_through_all_finds(_unused_ void **state)
 					     "0000:ff:00.0" };
 	struct node with = node;
 
-	assert_int_equal(node_make_indexes(&with), 0);
+	node_make_indexes(&with);
 	for (size_t i = 0; i < _NODE_INDEX_N; i++)
 		assert_non_null(with.indexes[i].places);
 	for (size_t i = 0; i < ELEMENTSOF(names); i++) {

@@ -168,7 +168,7 @@ static void look(struct netlink *socket, struct node *n)
 
 	assert_int_equal(fs_open_root(NULL, &d.fs), 0);
 	assert_int_equal(link_list(&nl, &n->netdevs, &n->n_netdevs, NULL, NULL), 0);
-	assert_int_equal(observe_namespaces(&d, n), 0);
+	observe_namespaces(&d, n);
 	fs_done(&d.fs);
 }
 

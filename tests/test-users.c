@@ -127,7 +127,7 @@ static void assert_user(const struct node *n, size_t i, const char *target, enum
 
 static size_t count_named(const struct tree *t)
 {
-	_cleanup_(processes_done) struct processes p = {};
+	_owns_(struct processes, items) p = {};
 
 	assert_int_equal(processes_list_named(&t->fs, "sriovdp", &p), 0);
 	for (size_t i = 0; i < p.n; i++) {
@@ -192,7 +192,7 @@ static void modules_that_are_held_are_in_use(_unused_ void **state)
 		m->state = cases[i].state;
 		m->refcnt = cases[i].refcnt;
 
-		assert_int_equal(users_add_modules(&t.fs, &n), 0);
+		users_add_modules(&t.fs, &n);
 		assert_int_equal(n.n_users, cases[i].detail ? 1 : 0);
 		if (cases[i].detail)
 			assert_user(&n, 0, cases[i].name, cases[i].use, 0, cases[i].detail);
@@ -250,7 +250,7 @@ static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 	add_function(&n, "0000:99:00.0", "nvme")->class = 0x010802;
 	add_function(&n, "0000:99:00.1", "vfio-pci")->class = 0x020000;
 
-	assert_int_equal(users_add_found(&t.fs, &n, &memory), 0);
+	users_add_found(&t.fs, &n, &memory);
 	SORT(n.users, n.n_users, user_compare);
 	assert_true(n.has_users);
 	assert_int_equal(n.n_users, 5);
@@ -385,9 +385,7 @@ static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
 		add_function(&n, "0000:41:00.0", "mlx5_core");
 		add_ibdev(&n, "mlx5_0", "0000:41:00.0");
 
-		assert_int_equal(users_add_holders(&t.fs, &n.ibdevs[0], cases[i].what,
-						   &cases[i].holder, 1, &n),
-				 0);
+		users_add_holders(&t.fs, &n.ibdevs[0], cases[i].what, &cases[i].holder, 1, &n);
 		assert_int_equal(n.n_users, cases[i].detail ? 1 : 0);
 		if (cases[i].detail)
 			assert_user(&n, 0, "0000:41:00.0", cases[i].use, cases[i].holder.pid,
@@ -413,14 +411,14 @@ static void a_process_is_one_user(_unused_ void **state)
 	add_ibdev(&n, "mlx5_0", "0000:41:00.0")->n_contexts = 2;
 	n.netns_mode = NETNS_MODE_SHARED;
 	COPY(((struct netdev *)APPEND(n.netdevs, n.n_netdevs))->pci, "0000:41:00.0");
-	assert_int_equal(users_add_holders(&t.fs, &n.ibdevs[0], RDMA_CONTEXTS, holders, 2, &n), 0);
-	assert_int_equal(users_add_holders(&t.fs, &n.ibdevs[0], RDMA_PDS, holders, 2, &n), 0);
-	assert_int_equal(users_add_found(&t.fs, &n, &memory), 0);
+	users_add_holders(&t.fs, &n.ibdevs[0], RDMA_CONTEXTS, holders, 2, &n);
+	users_add_holders(&t.fs, &n.ibdevs[0], RDMA_PDS, holders, 2, &n);
+	users_add_found(&t.fs, &n, &memory);
 	assert_int_equal(n.n_users, 2);
 	assert_user(&n, 0, "0000:41:00.0", USE_CONTEXT, 20, "mlx5_0: 1 context");
 
 	n.n_users = 0;
-	assert_int_equal(users_add_found(&t.fs, &n, &memory), 0);
+	users_add_found(&t.fs, &n, &memory);
 	assert_int_equal(n.n_users, 1);
 	assert_user(&n, 0, "0000:41:00.0", USE_CONTEXT, 0,
 		    "mlx5_0 has 2 open contexts, owner not known");
@@ -466,7 +464,7 @@ static void a_tree_has_its_sockets_in_proc(_unused_ void **state)
 
 	make_machine(&t);
 	d.fs = t.fs;
-	assert_int_equal(observe_socks(&d, &none), 0);
+	observe_socks(&d, &none);
 	assert_true(none.has_socks); /* a tree of before has none */
 	assert_int_equal(none.n_socks, 0);
 
@@ -474,7 +472,7 @@ static void a_tree_has_its_sockets_in_proc(_unused_ void **state)
 		  "  sl  local_address rem_address   st\n   0: 02021E0A:0CBC 00000000:0000 0A 0\n");
 	tree_file(&t, "proc/net/udp", "");
 	for (int i = 0; i < 2; i++) { /* those that are known are left as they are */
-		assert_int_equal(observe_socks(&d, &n), 0);
+		observe_socks(&d, &n);
 		assert_true(n.has_socks);
 		assert_int_equal(n.n_socks, 1);
 		assert_int_equal(n.socks[0].local_port, 3260);

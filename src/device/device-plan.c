@@ -275,14 +275,15 @@ static void hand_out(const struct config *c, const struct node *n, const struct 
 	d->is_handed_out = is_meant && d->aside == REASON_NONE && !d->is_foreign;
 }
 
-static int add_device(const struct config *c, const struct node *n, const struct memory *memory,
-		      struct plan *p, const struct pci *pci, const struct device_config *dc)
+static void add_device(const struct config *c, const struct node *n, const struct memory *memory,
+		       struct plan *p, const struct pci *pci, const struct device_config *dc)
 {
 	const struct device_memory *m = memory_device(memory, pci->address);
 	struct device *d = APPEND(p->devices, p->n_devices);
 
+	p->texts.is_short |= !d;
 	if (!d)
-		return -ENOMEM;
+		return;
 	d->pci = pci;
 	d->netdev = node_own_netdev(n, pci);
 	d->bond = node_bond_of(n, d->netdev);
@@ -314,14 +315,14 @@ static int add_device(const struct config *c, const struct node *n, const struct
 	if (d->is_foreign) {
 		d->is_in_pod = false;
 		d->reason = REASON_VF_FOREIGN;
-		return 0;
+		return;
 	}
 	if (d->is_in_pod) {
 		COPY(d->netdev_name, m->netdev);
 		COPY(d->ibdev_name, m->ibdev);
 		d->is_usable = true;
 		d->reason = REASON_IN_POD;
-		return 0;
+		return;
 	}
 
 	d->reason = judge_device(c, n, memory, p, d);
@@ -333,24 +334,21 @@ static int add_device(const struct config *c, const struct node *n, const struct
 		     !judge_is_bound_again(d->pci, m);
 	if (d->is_lost && m->netdev[0])
 		COPY(d->netdev_name, m->netdev);
-	return 0;
 }
 
-static int add_vfs(const struct config *c, const struct node *n, const struct memory *memory,
-		   struct plan *p, const struct pci *pf, const struct device_config *dc)
+/* The PF is in the plan before its VFs, which look for it there. */
+static void add_vfs(const struct config *c, const struct node *n, const struct memory *memory,
+		    struct plan *p, const struct pci *pf, const struct device_config *dc)
 {
-	for (uint32_t i = 0, found = 0; found < pf->num_vfs && i < pf->total_vfs; i++) {
+	for (uint32_t i = 0, found = 0;
+	     found < pf->num_vfs && i < pf->total_vfs && !p->texts.is_short; i++) {
 		const struct pci *vf = node_vf(n, pf->address, i);
-		int r;
 
 		if (!vf)
 			continue;
 		found++;
-		r = add_device(c, n, memory, p, vf, dc);
-		if (r < 0)
-			return r;
+		add_device(c, n, memory, p, vf, dc);
 	}
-	return 0;
 }
 
 /* A section needs one NIC unless it says otherwise: having none is a reason of its own. */
@@ -408,9 +406,8 @@ void plan_devices(const struct config *c, const struct node *n, const struct mem
 		if (!dc)
 			continue;
 
-		if (add_device(c, n, memory, p, pci, dc) < 0 ||
-		    add_vfs(c, n, memory, p, pci, dc) < 0)
-			p->texts.is_short = true;
+		add_device(c, n, memory, p, pci, dc);
+		add_vfs(c, n, memory, p, pci, dc);
 	}
 
 	plan_put_off(n, memory, p);

@@ -184,18 +184,15 @@ static bool parse_index(const char *name, uint32_t *ret)
 }
 
 /* A VF is known by the virtfnN link of its PF, never by arithmetic on addresses. */
-static int name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
+static void name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char address[PCI_LEN];
 	struct pci *vf;
 	uint32_t index;
-	int r;
 
-	r = fs_list(fs, FS_PATH(FOLDER "/%s", pf->address), &names);
-	if (r < 0)
-		return tolerate(pf, "virtfn", r) == -ENOMEM ? -ENOMEM : 0;
-
+	node_note(n,
+		  tolerate(pf, "virtfn", fs_list(fs, FS_PATH(FOLDER "/%s", pf->address), &names)));
 	for (size_t i = 0; i < names.n_names; i++) {
 		if (!parse_index(names.names[i], &index))
 			continue;
@@ -208,7 +205,6 @@ static int name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
 		COPY(vf->physfn, pf->address);
 		vf->vf_index = index;
 	}
-	return 0;
 }
 
 /* A PF that plan_late() may probe: one that had no driver in this boot does not hang in a removal.
@@ -256,17 +252,14 @@ static void look_for_netdev(const struct fs *fs, const struct memory *memory, st
 
 /* A vDPA device is below the function it was made of: _vdpa_register_device() in
  * drivers/vdpa/vdpa.c. */
-static int name_vdpas(const struct fs *fs, struct node *n)
+static void name_vdpas(const struct fs *fs, struct node *n)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char target[512], address[PCI_LEN];
 	struct pci *pci;
-	int r;
 
-	r = fs_list(fs, VDPA_FOLDER, &names);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0; /* without the module there is no such bus */
-
+	/* Without the module there is no such bus. */
+	node_note(n, fs_list(fs, VDPA_FOLDER, &names));
 	for (size_t i = 0; i < names.n_names; i++) {
 		if (fs_read_link(fs, FS_PATH(VDPA_FOLDER "/%s", names.names[i]), target,
 				 sizeof(target)) < 0 ||
@@ -276,7 +269,6 @@ static int name_vdpas(const struct fs *fs, struct node *n)
 		if (pci)
 			COPY(pci->vdpa, names.names[i]);
 	}
-	return 0;
 }
 
 static bool has_management_mark(const struct fs *fs, const char *address)
@@ -359,18 +351,12 @@ int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory
 		n->has_functions = true;
 		if (pci.class >> 16 == CLASS_BRIDGE)
 			continue;
-
-		if (ADD(n->pcis, n->n_pcis, pci) < 0)
-			return -ENOMEM;
+		NODE_ADD(n, pcis, pci);
 	}
 
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		if (n->pcis[i].num_vfs == 0)
-			continue;
-		r = name_vfs(fs, n, &n->pcis[i]);
-		if (r < 0)
-			return r;
-	}
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (n->pcis[i].num_vfs > 0)
+			name_vfs(fs, n, &n->pcis[i]);
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		look_for_netdev(fs, memory, &n->pcis[i]);
 		read_override(fs, memory, &n->pcis[i]);
@@ -381,7 +367,8 @@ int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory
 
 	n->is_container_loading = fs_exists(fs, CONTAINER_FOLDER) > 0 &&
 				  !fs_exists(fs, CONTAINER_FOLDER "/.driver-ready");
-	return name_vdpas(fs, n);
+	name_vdpas(fs, n);
+	return node_result(n);
 }
 
 /* "mlx5_core.sf.4" */
@@ -477,13 +464,12 @@ static bool has_names(const struct fs *fs)
 void observe_netdev_name(const struct fs *fs, struct netdev *nd)
 {
 	_cleanup_(freep) char *text = NULL;
-	size_t size;
 	int r;
 
 	if (!nd->pci[0])
 		return;
 	r = fs_read_all(fs, FS_PATH("run/udev/data/n%" PRIu32, nd->ifindex), MAX_UDEV_BYTES, true,
-			&text, &size);
+			&text, NULL);
 	/* The netdev may have been renamed since it was listed. Without udev none is unnamed. */
 	nd->is_unnamed = (r == -ENOENT && has_names(fs)) ||
 			 (r >= 0 && strstr(text, "\nE:ID_RENAMING=1")) ||

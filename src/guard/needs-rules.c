@@ -94,20 +94,16 @@ static void add_words(struct need *k, const char *words)
 /* Adds one need, once; merge_needs() merges those of one function. */
 static void add_need(struct search *s, const char *pci, const struct evidence *e, bool is_by_vf)
 {
-	struct need *k;
+	struct need k = { .why = e->why, .is_by_vf = is_by_vf, .is_kept = e->is_kept };
 
 	if (ANY(a, s->p->needs, s->p->n_needs,
 		streq(a->pci, pci) && streq(a->words, e->words) && a->is_by_vf == is_by_vf))
 		return;
-	k = APPEND(s->p->needs, s->p->n_needs);
-	s->p->texts.is_short |= !k;
-	if (!k)
-		return;
-	*k = (struct need){ .why = e->why, .is_by_vf = is_by_vf, .is_kept = e->is_kept };
-	COPY(k->pci, pci);
-	COPY(k->netdev, e->netdev);
-	COPY(k->of, e->of);
-	COPY(k->words, e->words);
+	COPY(k.pci, pci);
+	COPY(k.netdev, e->netdev);
+	COPY(k.of, e->of);
+	COPY(k.words, e->words);
+	PLAN_ADD(s->p, needs, k);
 }
 
 /* Adds the need of a function, and of its PF where it is a VF. */

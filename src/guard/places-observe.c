@@ -29,7 +29,7 @@ static char *cut_word(char **line)
 /* --- names --- */
 
 /* A line of /etc/hosts: hosts(5). */
-static int read_host(struct node *n, char *line, uint32_t number, const char *name)
+static void read_host(struct node *n, char *line, uint32_t number, const char *name)
 {
 	struct host host = { .line = number };
 	bool is_found = false;
@@ -38,34 +38,32 @@ static int read_host(struct node *n, char *line, uint32_t number, const char *na
 	line[strcspn(line, "#")] = '\0';
 	word = cut_word(&line);
 	if (!word || !ip_parse(word, &host.family, host.address))
-		return 0;
+		return;
 	while ((word = cut_word(&line)))
 		is_found |= strcasecmp(word, name) == 0;
 	if (!is_found)
-		return 0;
+		return;
 	COPY(host.name, name);
-	return ADD(n->hosts, n->n_hosts, host);
+	NODE_ADD(n, hosts, host);
 }
 
 /* Adds the lines with that name, once. */
-static int find_name(struct places *p, const char *name)
+static void find_name(struct places *p, const char *name)
 {
 	uint32_t number = 0;
 
 	if (ANY(h, p->n->hosts, p->n->n_hosts, streq(h->name, name)) || !*name ||
 	    strlen(name) >= HOST_NAME_LEN)
-		return 0;
+		return;
 	for (const char *at = p->hosts; at && *at; at += *at == '\n') {
 		const char *end = strchrnul(at, '\n');
 		char line[1024];
 
 		number++;
 		snprintf(line, sizeof(line), "%.*s", (int)MIN(end - at, 1023), at);
-		if (read_host(p->n, line, number, name) < 0)
-			return -ENOMEM;
+		read_host(p->n, line, number, name);
 		at = end;
 	}
-	return 0;
 }
 
 static int compare_hosts(const void *a, const void *b)
@@ -77,15 +75,13 @@ static int compare_hosts(const void *a, const void *b)
 }
 
 /* Each in its line. */
-static int record_hosts(const struct places *p)
+static void record_hosts(const struct places *p)
 {
 	_cleanup_(stream_done) struct stream out = {};
 	uint32_t line = 1, last = 0;
 
-	if (!p->fs->on_read || !p->hosts)
-		return 0;
-	if (stream_open(&out) < 0)
-		return -ENOMEM;
+	if (!p->fs->on_read || !p->hosts || !node_note(p->n, stream_open(&out)))
+		return;
 	for (size_t i = 0; i < p->n->n_hosts; i++) {
 		const struct host *h = &p->n->hosts[i];
 		char address[64];
@@ -97,11 +93,11 @@ static int record_hosts(const struct places *p)
 		last = h->line;
 	}
 	fputs("\n# other lines are left out\n", out.f);
-	return fs_record_stream(p->fs, "etc/hosts", &out);
+	node_note(p->n, fs_record_stream(p->fs, "etc/hosts", &out));
 }
 
 /* As the kubelet makes it: without blanks, in lower case. */
-static int find_own_name(struct places *p)
+static void find_own_name(struct places *p)
 {
 	const char *given = p->n->kubelet.host_name;
 	char text[HOST_NAME_LEN], *rest = text, *name;
@@ -110,7 +106,8 @@ static int find_own_name(struct places *p)
 	name = cut_word(&rest);
 	for (char *c = name; c && *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	return name ? find_name(p, name) : 0;
+	if (name)
+		find_name(p, name);
 }
 
 static void read_host_name(const struct fs *fs, char *ret, size_t size)
@@ -122,17 +119,13 @@ static void read_host_name(const struct fs *fs, char *ret, size_t size)
 
 /* --- destinations --- */
 
-static struct destination *append(struct node *n, enum destination_to to, const struct lookup *l,
-				  const char *words)
+static void append(struct node *n, enum destination_to to, const struct lookup *l,
+		   const char *words)
 {
-	struct destination *d = APPEND(n->destinations, n->n_destinations);
+	struct destination d = { .to = to, .lookup = *l };
 
-	if (d) {
-		d->to = to;
-		d->lookup = *l;
-		COPY(d->words, words);
-	}
-	return d;
+	COPY(d.words, words);
+	NODE_ADD(n, destinations, d);
 }
 
 static bool has_asked(const struct node *n, enum destination_to to, const struct lookup *l)
@@ -144,37 +137,35 @@ static bool has_asked(const struct node *n, enum destination_to to, const struct
 }
 
 /* @words: of a file, with anything in them. */
-static int append_foreign(struct places *p, enum destination_to to, const struct lookup *l,
-			  const char *words)
+static void append_foreign(struct places *p, enum destination_to to, const struct lookup *l,
+			   const char *words)
 {
-	struct destination *d = append(p->n, to, l, words);
+	char shown[sizeof(p->n->destinations->words)];
 
-	if (!d)
-		return -ENOMEM;
-	make_printable(d->words);
-	return 0;
+	COPY(shown, words);
+	make_printable(shown);
+	append(p->n, to, l, shown);
 }
 
-static int add_address(struct places *p, enum destination_to to, int family, const uint8_t *bytes,
-		       const char *words)
+static void add_address(struct places *p, enum destination_to to, int family, const uint8_t *bytes,
+			const char *words)
 {
 	struct lookup l = { .family = family, .result = -ENODATA };
 
 	memcpy(l.dst, bytes, sizeof(l.dst));
-	if (ip_is_loopback(family, bytes) || is_zero(bytes) || has_asked(p->n, to, &l))
-		return 0;
-	return append_foreign(p, to, &l, words);
+	if (!ip_is_loopback(family, bytes) && !is_zero(bytes) && !has_asked(p->n, to, &l))
+		append_foreign(p, to, &l, words);
 }
 
-int places_add_device(struct places *p, enum destination_to to, const struct netdev *nd,
-		      const char *words)
+void places_add_device(struct places *p, enum destination_to to, const struct netdev *nd,
+		       const char *words)
 {
 	struct lookup l = { .n_hops = 1 };
 
 	if (!nd)
-		return 0;
+		return;
 	l.ifindex = l.found = l.hops[0] = nd->ifindex;
-	return append_foreign(p, to, &l, words);
+	append_foreign(p, to, &l, words);
 }
 
 const struct netdev *places_netdev(const struct places *p, const char *name)
@@ -182,63 +173,55 @@ const struct netdev *places_netdev(const struct places *p, const char *name)
 	return FIND(nd, p->n->netdevs, p->n->n_netdevs, netdev_is_called(nd, name));
 }
 
-int places_add(struct places *p, enum destination_to to, const char *host, const char *words)
+void places_add(struct places *p, enum destination_to to, const char *host, const char *words)
 {
 	char text[HOST_NAME_LEN], *zone;
 	uint8_t bytes[16];
-	int family, r;
+	int family;
 
 	if (!COPY(text, host))
-		return 0;
+		return;
 	zone = strchr(text, '%');
 	if (zone)
 		*zone++ = '\0';
 	if (ip_parse(text, &family, bytes)) {
-		if (zone || ip_is_link_local(family, bytes))
-			return zone && to != TO_NAME_SERVER
-				       ? places_add_device(p, to, places_netdev(p, zone), words)
-				       : 0;
-		return add_address(p, to, family, bytes, words);
+		if (zone && to != TO_NAME_SERVER)
+			places_add_device(p, to, places_netdev(p, zone), words);
+		else if (!zone && !ip_is_link_local(family, bytes))
+			add_address(p, to, family, bytes, words);
+		return;
 	}
-	r = find_name(p, text);
-	for (size_t i = 0; i < p->n->n_hosts && r >= 0; i++)
+	find_name(p, text);
+	for (size_t i = 0; i < p->n->n_hosts; i++)
 		if (streq(p->n->hosts[i].name, text))
-			r = add_address(p, to, p->n->hosts[i].family, p->n->hosts[i].address,
-					words);
-	return r;
+			add_address(p, to, p->n->hosts[i].family, p->n->hosts[i].address, words);
 }
 
 /* --- servers --- */
 
-static int add_api_servers(struct places *p)
+static void add_api_servers(struct places *p)
 {
 	const struct kubelet *k = &p->n->kubelet;
 	char words[sizeof(p->n->destinations->words)];
-	int r = 0;
 
-	for (size_t i = 0; i < k->n_servers && r >= 0; i++) {
+	for (size_t i = 0; i < k->n_servers; i++) {
 		snprintf(words, sizeof(words), "API server, %.140s", k->servers[i].path);
-		r = places_add(p, TO_API_SERVER, k->servers[i].host, words);
+		places_add(p, TO_API_SERVER, k->servers[i].host, words);
 	}
-	return r;
 }
 
 /* resolv.conf(5). @ret_is_stub: it names one on the loopback address. */
-static int read_resolv(struct places *p, const char *path, bool *ret_is_stub)
+static void read_resolv(struct places *p, const char *path, bool *ret_is_stub)
 {
 	_cleanup_(stream_done) struct stream out = {};
 	_cleanup_(freep) char *text = NULL;
 	char words[160], *rest, *line;
-	size_t size;
-	int r;
 
 	snprintf(words, sizeof(words), "name server, /%s", path);
-	r = fs_read_all(p->fs, path, MAX_RESOLV_BYTES, true, &text, &size);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	if (stream_open(&out) < 0)
-		return -ENOMEM;
-	for (rest = text; r >= 0 && (line = strsep(&rest, "\n"));) {
+	if (!node_note(p->n, fs_read_all(p->fs, path, MAX_RESOLV_BYTES, true, &text, NULL)) ||
+	    !node_note(p->n, stream_open(&out)))
+		return;
+	for (rest = text; (line = strsep(&rest, "\n"));) {
 		char *word = cut_word(&line), *host = word ? cut_word(&line) : NULL;
 		uint8_t bytes[16];
 		int family;
@@ -247,47 +230,37 @@ static int read_resolv(struct places *p, const char *path, bool *ret_is_stub)
 			continue;
 		fprintf(out.f, "nameserver %s\n", host);
 		*ret_is_stub |= ip_parse(host, &family, bytes) && ip_is_loopback(family, bytes);
-		r = places_add(p, TO_NAME_SERVER, host, words);
+		places_add(p, TO_NAME_SERVER, host, words);
 	}
 	fputs("# other lines are left out\n", out.f);
-	return r < 0 ? r : fs_record_stream(p->fs, path, &out);
+	node_note(p->n, fs_record_stream(p->fs, path, &out));
 }
 
-static int add_name_servers(struct places *p)
+static void add_name_servers(struct places *p)
 {
 	static const char *const behind[] = { "run/systemd/resolve/resolv.conf",
 					      "run/NetworkManager/no-stub-resolv.conf",
 					      "run/NetworkManager/resolv.conf" };
 	bool is_stub = false;
-	int r = read_resolv(p, "etc/resolv.conf", &is_stub);
 
-	for (size_t i = 0; i < ELEMENTSOF(behind) && r >= 0 && is_stub; i++)
-		r = read_resolv(p, behind[i], &(bool){ false });
-	return r;
+	read_resolv(p, "etc/resolv.conf", &is_stub);
+	for (size_t i = 0; i < ELEMENTSOF(behind) && is_stub; i++)
+		read_resolv(p, behind[i], &(bool){ false });
 }
 
-int observe_places(const struct fs *fs, struct node *n)
+void observe_places(const struct fs *fs, struct node *n)
 {
 	struct places p = { .fs = fs, .n = n };
-	size_t size;
-	int r;
 
 	read_host_name(fs, n->host_name, sizeof(n->host_name));
-	r = fs_read_all(fs, "etc/hosts", MAX_HOSTS_BYTES, true, &p.hosts, &size);
-	if (r != -ENOMEM)
-		r = find_own_name(&p);
-	if (r >= 0)
-		r = add_api_servers(&p);
-	if (r >= 0)
-		r = add_name_servers(&p);
-	if (r >= 0)
-		r = storage_add(&p);
-	if (r >= 0)
-		SORT(n->hosts, n->n_hosts, compare_hosts);
-	if (r >= 0)
-		r = record_hosts(&p);
+	node_note(n, fs_read_all(fs, "etc/hosts", MAX_HOSTS_BYTES, true, &p.hosts, NULL));
+	find_own_name(&p);
+	add_api_servers(&p);
+	add_name_servers(&p);
+	storage_add(&p);
+	SORT(n->hosts, n->n_hosts, compare_hosts);
+	record_hosts(&p);
 	free(p.hosts);
-	return r;
 }
 
 /* --- where default routes lead --- */
@@ -300,7 +273,7 @@ static bool has_default(const struct node *n, int family, uint32_t table)
 }
 
 /* @vrf: NULL: by the main rules */
-static int add_default(struct node *n, const struct lookup *of, const struct netdev *vrf)
+static void add_default(struct node *n, const struct lookup *of, const struct netdev *vrf)
 {
 	const enum destination_to to = vrf ? TO_VRF : TO_DEFAULT;
 	struct lookup l = *of;
@@ -308,16 +281,16 @@ static int add_default(struct node *n, const struct lookup *of, const struct net
 
 	l.ifindex = vrf ? vrf->ifindex : 0;
 	if (has_asked(n, to, &l))
-		return 0;
+		return;
 	ip_format(l.family, l.dst, UINT32_MAX, address, sizeof(address));
 	snprintf(words, sizeof(words), "default route%s%s, %s", vrf ? " of the VRF " : "",
 		 vrf ? vrf->name : "", address);
-	return append(n, to, &l, words) ? 0 : -ENOMEM;
+	append(n, to, &l, words);
 }
 
 /* Documentation has addresses that nobody has: RFC 5737 and 3849. A rule may lead some elsewhere.
  */
-static int add_documentation(struct node *n, struct lookup *l)
+static void add_documentation(struct node *n, struct lookup *l)
 {
 	static const char *const addresses[] = { "192.0.2.1", "198.51.100.1", "203.0.113.1",
 						 "2001:db8::1" };
@@ -328,33 +301,25 @@ static int add_documentation(struct node *n, struct lookup *l)
 			continue;
 		if (!ANY(t, n->routes, n->n_routes,
 			 t->family == l->family && t->prefix_len > longest &&
-				 ip_is_in_prefix(l->dst, t->dst, t->prefix_len)) &&
-		    add_default(n, l, NULL) < 0)
-			return -ENOMEM;
+				 ip_is_in_prefix(l->dst, t->dst, t->prefix_len)))
+			add_default(n, l, NULL);
 	}
-	return 0;
 }
 
-static int add_defaults(struct node *n, int family)
+static void add_defaults(struct node *n, int family)
 {
 	struct lookup l = { .family = family, .result = -ENODATA };
-	int r;
 
-	if (add_documentation(n, &l) < 0)
-		return -ENOMEM;
-	r = route_find_default(n, family, l.dst);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	if (add_default(n, &l, NULL) < 0)
-		return -ENOMEM;
+	add_documentation(n, &l);
+	if (!node_note(n, route_find_default(n, family, l.dst)))
+		return;
+	add_default(n, &l, NULL);
 	for (size_t i = 0; i < n->n_netdevs; i++) {
 		const struct netdev *vrf = &n->netdevs[i];
 
-		if (vrf->vrf_table && has_default(n, family, vrf->vrf_table) &&
-		    add_default(n, &l, vrf) < 0)
-			return -ENOMEM;
+		if (vrf->vrf_table && has_default(n, family, vrf->vrf_table))
+			add_default(n, &l, vrf);
 	}
-	return 0;
 }
 
 /* --- where tunnels lead --- */
@@ -372,8 +337,8 @@ static bool leads_into(const struct graph *g, const struct lookup *l, const stru
 	       (is_on(g, l->found, tunnel) || ANY(hop, l->hops, l->n_hops, is_on(g, *hop, tunnel)));
 }
 
-static int add_end(struct node *n, const struct tunnel_end *end, const struct netdev *tunnel,
-		   const char *what_for)
+static void add_end(struct node *n, const struct tunnel_end *end, const struct netdev *tunnel,
+		    const char *what_for)
 {
 	struct lookup l = { .family = end->family,
 			    .ifindex = tunnel->link,
@@ -383,11 +348,11 @@ static int add_end(struct node *n, const struct tunnel_end *end, const struct ne
 
 	memcpy(l.dst, end->remote, sizeof(l.dst));
 	if (has_asked(n, TO_TUNNEL_END, &l))
-		return 0;
+		return;
 	ip_format(l.family, l.dst, UINT32_MAX, address, sizeof(address));
 	snprintf(words, sizeof(words), "the other end of %s, %s, for: %s", tunnel->name, address,
 		 what_for);
-	return append(n, TO_TUNNEL_END, &l, words) ? 0 : -ENOMEM;
+	append(n, TO_TUNNEL_END, &l, words);
 }
 
 struct known_address {
@@ -413,7 +378,7 @@ static bool is_kubelets(const struct node *n, const struct address *a)
 
 /* The other ends of tunnels that packets to @d leave by. NULL: a kubelet whose address is on a
  * tunnel is reached by the other ends. */
-static int add_ends(const struct graph *g, struct node *n, const struct destination *d)
+static void add_ends(const struct graph *g, struct node *n, const struct destination *d)
 {
 	for (size_t i = 0; i < n->n_tunnel_ends; i++) {
 		const struct tunnel_end *end = &n->tunnel_ends[i];
@@ -422,41 +387,35 @@ static int add_ends(const struct graph *g, struct node *n, const struct destinat
 		if (tunnel && !is_zero(end->remote) &&
 		    (d ? leads_into(g, &d->lookup, tunnel)
 		       : ANY(a, n->addresses, n->n_addresses,
-			     is_on(g, a->ifindex, tunnel) && is_kubelets(n, a))) &&
-		    add_end(n, end, tunnel, d ? d->words : "the kubelet's address") < 0)
-			return -ENOMEM;
+			     is_on(g, a->ifindex, tunnel) && is_kubelets(n, a))))
+			add_end(n, end, tunnel, d ? d->words : "the kubelet's address");
 	}
-	return 0;
 }
 
-static int ask(struct os *d, const struct node *n, struct lookup *l)
+static void ask(struct os *d, struct node *n, struct lookup *l)
 {
 	if (l->result != -ENODATA)
-		return 0;
+		return;
 	if (d->fs.is_live)
-		return route_lookup(&d->route, l, true);
-	route_find(n, l);
-	return 0;
+		node_note(n, route_lookup(&d->route, l, true));
+	else
+		route_find(n, l);
 }
 
 /* An end that was asked about is not asked about again, so this ends. */
-int observe_destinations_ask(struct os *d, struct node *n)
+void observe_destinations_ask(struct os *d, struct node *n)
 {
 	_cleanup_(graph_done) struct graph g = {};
 	struct destination asked;
-	int r = add_defaults(n, AF_INET);
 
-	if (r >= 0)
-		r = add_defaults(n, AF_INET6);
-	if (r >= 0 && n->n_tunnel_ends > 0)
-		r = graph_make(n, &g);
-	if (r >= 0)
-		r = add_ends(&g, n, NULL);
-	for (size_t i = 0; i < n->n_destinations && r >= 0; i++) {
-		r = ask(d, n, &n->destinations[i].lookup);
+	add_defaults(n, AF_INET);
+	add_defaults(n, AF_INET6);
+	if (n->n_tunnel_ends > 0 && !node_note(n, graph_make(n, &g)))
+		return;
+	add_ends(&g, n, NULL);
+	for (size_t i = 0; i < n->n_destinations; i++) {
+		ask(d, n, &n->destinations[i].lookup);
 		asked = n->destinations[i]; /* the array may move */
-		if (r >= 0)
-			r = add_ends(&g, n, &asked);
+		add_ends(&g, n, &asked);
 	}
-	return r;
 }

@@ -32,9 +32,9 @@
  * Fills host_name and hosts as well: the lines with the node's name, which is --hostname-override
  * or the host name, in lower case, as the kubelet asks for it (GetHostname() in pkg/util/node), and
  * those with the name of a server. Wants netdevs, addresses and kubelet. A recorder gets of each
- * file the lines that are read. Return: 0 or -ENOMEM.
+ * file the lines that are read.
  */
-int observe_places(const struct fs *fs, struct node *n);
+void observe_places(const struct fs *fs, struct node *n);
 
 /* --- between this and storage-observe.c --- */
 
@@ -44,12 +44,12 @@ struct places {
 	char *hosts; /* owned; /etc/hosts; NULL: it cannot be read */
 };
 
-/* @host: an address, with a zone or without, or a name. 0 or -ENOMEM. */
-int places_add(struct places *p, enum destination_to to, const char *host, const char *words);
-/* The device itself; NULL: there is none. 0 or -ENOMEM. */
-int places_add_device(struct places *p, enum destination_to to, const struct netdev *nd,
-		      const char *words);
+/* @host: an address, with a zone or without, or a name. */
+void places_add(struct places *p, enum destination_to to, const char *host, const char *words);
+/* The device itself; NULL: there is none. */
+void places_add_device(struct places *p, enum destination_to to, const struct netdev *nd,
+		       const char *words);
 const struct netdev *places_netdev(const struct places *p, const char *name); /* or NULL */
 
-/* Appends to node.destinations. Return: 0 or -ENOMEM. */
-int storage_add(struct places *p);
+/* Appends to node.destinations. */
+void storage_add(struct places *p);

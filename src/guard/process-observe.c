@@ -86,12 +86,11 @@ static int list_kernel_threads(const struct fs *fs, uint32_t **ret, size_t *ret_
 	_cleanup_(freep) char *text = NULL;
 	struct process p = {};
 	uint32_t pid;
-	size_t size;
 	int r;
 
 	if (!read_process(fs, "2", &p) || p.parent != 0 || !streq(p.command, "kthreadd"))
 		return 0;
-	r = fs_read_all(fs, "proc/2/task/2/children", MAX_CHILDREN_BYTES, true, &text, &size);
+	r = fs_read_all(fs, "proc/2/task/2/children", MAX_CHILDREN_BYTES, true, &text, NULL);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 
@@ -107,7 +106,7 @@ static int list_kernel_threads(const struct fs *fs, uint32_t **ret, size_t *ret_
 int processes_list_named(const struct fs *fs, const char *command, struct processes *ret)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	_cleanup_(processes_done) struct processes list = {};
+	_owns_(struct processes, items) list = {};
 	_cleanup_(freep) uint32_t *kernel = NULL;
 	size_t n_kernel = 0;
 	int r;
@@ -133,12 +132,6 @@ int processes_list_named(const struct fs *fs, const char *command, struct proces
 	SORT(list.items, list.n, compare_u32);
 	*ret = TAKE_STRUCT(list);
 	return 0;
-}
-
-void processes_done(struct processes *p)
-{
-	free(p->items);
-	*p = (struct processes){};
 }
 
 static size_t length_without(const char *name, const char *suffix)

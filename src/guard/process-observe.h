@@ -27,7 +27,6 @@ struct processes {
  * them (CONFIG_PROC_CHILDREN): 90 of 132 processes of the test node, which has two processors.
  */
 int processes_list_named(const struct fs *fs, const char *command, struct processes *ret);
-void processes_done(struct processes *p);
 
 /*
  * The instant of CLOCK_MONOTONIC at which this process was forked, which is before systemd made its

@@ -43,7 +43,7 @@
 
 struct signs {
 	const struct fs *fs;
-	const struct node *n;
+	struct node *n;
 	bool has_networkd, has_nm;
 	uint32_t *packets; /* owned; ifindexes that packet sockets are bound to */
 	size_t n_packets;
@@ -64,78 +64,67 @@ static bool runs(const struct fs *fs, const char *unit, const char *folder)
 }
 
 /* "sk RefCnt Type Proto Iface ...": Iface 0 is any. networkd listens for LLDP on each link. */
-static int read_packets(struct signs *s)
+static void read_packets(struct signs *s)
 {
 	_cleanup_(stream_done) struct stream out = {};
 	_cleanup_(freep) char *text = NULL;
 	char *rest, *line;
-	size_t size;
-	int r;
 
-	r = fs_read_all(s->fs, PACKET, MAX_PACKET_BYTES, true, &text, &size);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	if (stream_open(&out) < 0)
-		return -ENOMEM;
+	if (!node_note(s->n, fs_read_all(s->fs, PACKET, MAX_PACKET_BYTES, true, &text, NULL)) ||
+	    !node_note(s->n, stream_open(&out)))
+		return;
 	for (rest = text; (line = strsep(&rest, "\n"));) {
 		uint32_t proto = 0, ifindex = 0;
 
 		if (sscanf(line, "%*s %*u %*u %" SCNx32 " %" SCNu32, &proto, &ifindex) != 2 ||
 		    ifindex == 0 || proto == ETH_P_LLDP)
 			continue;
-		if (ADD(s->packets, s->n_packets, ifindex) < 0)
-			return -ENOMEM;
+		node_note(s->n, ADD(s->packets, s->n_packets, ifindex));
 		fprintf(out.f, "0 0 0 0 %" PRIu32 "\n", ifindex);
 	}
-	return fs_record_stream(s->fs, PACKET, &out);
+	node_note(s->n, fs_record_stream(s->fs, PACKET, &out));
 }
 
-/* The value of "KEY=VALUE" in a state file, "" without it. Return: 0 or -ENOMEM. */
-static int read_state(const struct fs *fs, const char *path, const char *key, char *ret,
-		      size_t size)
+/* The value of "KEY=VALUE" in a state file, "" without it. */
+static void read_state(const struct signs *s, const char *path, const char *key, char *ret,
+		       size_t size)
 {
 	_cleanup_(freep) char *text = NULL;
 	char line[64], *rest, *at;
 	size_t n;
-	int r;
 
 	ret[0] = '\0';
-	r = fs_read_all(fs, path, MAX_BYTES, true, &text, &n);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+	if (!node_note(s->n, fs_read_all(s->fs, path, MAX_BYTES, true, &text, NULL)))
+		return;
 	for (rest = text; (at = strsep(&rest, "\n"));)
 		if (after(at, key))
 			copy(ret, size, after(at, key));
 	make_printable(ret);
 	n = (size_t)snprintf(line, sizeof(line), "%s%s\n", key, ret);
-	fs_record(fs, RECORD_FILE, path, line, n);
-	return 0;
+	fs_record(s->fs, RECORD_FILE, path, line, n);
 }
 
-/* --- each of them: 1 and a sign, 0, or -ENOMEM --- */
+/* --- each of them: @ret stays empty without a sign --- */
 
-static int see_packet(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
+static void see_packet(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
 {
 	if (!ANY(p, s->packets, s->n_packets, *p == nd->ifindex))
-		return 0;
+		return;
 	copy(ret, size, "a packet socket is bound to it, as DHCP clients have one");
-	return 1;
 }
 
-static int see_networkd(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
+static void see_networkd(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
 {
 	static const char *const states[] = { "pending", "initialized", "configuring" };
 	char state[16];
 
 	if (!s->has_networkd)
-		return 0;
-	if (read_state(s->fs, FS_PATH("run/systemd/netif/links/%" PRIu32, nd->ifindex),
-		       "ADMIN_STATE=", state, sizeof(state)) < 0)
-		return -ENOMEM;
+		return;
+	read_state(s, FS_PATH("run/systemd/netif/links/%" PRIu32, nd->ifindex),
+		   "ADMIN_STATE=", state, sizeof(state));
 	if (!ANY(known, states, ELEMENTSOF(states), streq(state, *known)))
-		return 0;
+		return;
 	snprintf(ret, size, "its state in systemd-networkd is \"%s\"", state);
-	return 1;
 }
 
 /* Has the netdev an address that is not link-local? The kernel makes those of IPv6 itself. */
@@ -147,19 +136,17 @@ static bool has_address(const struct node *n, uint32_t ifindex)
 	return ANY(a, of, n_of, !ip_is_link_local(a->family, a->local));
 }
 
-static int see_nm(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
+static void see_nm(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
 {
 	char managed[8];
 
 	if (!s->has_nm || !nd->has_carrier || nd->master || has_address(s->n, nd->ifindex))
-		return 0;
-	if (read_state(s->fs, FS_PATH("run/NetworkManager/devices/%" PRIu32, nd->ifindex),
-		       "managed=", managed, sizeof(managed)) < 0)
-		return -ENOMEM;
+		return;
+	read_state(s, FS_PATH("run/NetworkManager/devices/%" PRIu32, nd->ifindex),
+		   "managed=", managed, sizeof(managed));
 	if (!streq(managed, "true"))
-		return 0;
+		return;
 	copy(ret, size, "NetworkManager manages it, and it has no address yet");
-	return 1;
 }
 
 /* As systemd-escape(1) writes the name of an instance. */
@@ -185,41 +172,36 @@ static bool is_in_ifstate(const char *text, const char *name)
 	return false;
 }
 
-static int see_ifup(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
+static void see_ifup(const struct signs *s, const struct netdev *nd, char *ret, size_t size)
 {
 	char name[4 * IFNAME_LEN + 1];
 
 	if (!s->ifstate || is_in_ifstate(s->ifstate, nd->name))
-		return 0;
+		return;
 	escape(nd->name, name, sizeof(name));
 	if (!unit_file_has_cgroup(s->fs, FS_PATH("ifup@%s.service", name)) &&
 	    !unit_file_has_cgroup(s->fs, FS_PATH("system-ifup.slice/ifup@%s.service", name)))
-		return 0;
+		return;
 	snprintf(ret, size, "ifup@%s.service is starting", name);
-	return 1;
 }
 
-int observe_signs(const struct fs *fs, struct node *n)
+void observe_signs(const struct fs *fs, struct node *n)
 {
-	static int (*const sees[])(const struct signs *s, const struct netdev *nd, char *ret,
-				   size_t size) = { see_packet, see_networkd, see_nm, see_ifup };
+	static void (*const sees[])(const struct signs *s, const struct netdev *nd, char *ret,
+				    size_t size) = { see_packet, see_networkd, see_nm, see_ifup };
 	_cleanup_(signs_done) struct signs s = { .fs = fs, .n = n };
-	size_t size;
-	int r;
 
 	s.has_networkd = runs(fs, "systemd-networkd.service", "run/systemd/netif/links");
 	s.has_nm = runs(fs, "NetworkManager.service", "run/NetworkManager/devices");
-	r = fs_read_all(fs, "run/network/ifstate", MAX_BYTES, false, &s.ifstate, &size);
-	if (r != -ENOMEM)
-		r = read_packets(&s);
-	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++) {
+	node_note(n, fs_read_all(fs, "run/network/ifstate", MAX_BYTES, false, &s.ifstate, NULL));
+	read_packets(&s);
+	for (size_t i = 0; i < n->n_netdevs; i++) {
 		struct netdev *nd = &n->netdevs[i];
 
 		nd->sign[0] = '\0';
-		for (size_t k = 0; k < ELEMENTSOF(sees) && r >= 0 && !nd->sign[0]; k++)
-			r = sees[k](&s, nd, nd->sign, sizeof(nd->sign));
+		for (size_t k = 0; k < ELEMENTSOF(sees) && !nd->sign[0]; k++)
+			sees[k](&s, nd, nd->sign, sizeof(nd->sign));
 	}
-	return MIN(r, 0);
 }
 
 /* --- CNI plugins --- */
@@ -254,11 +236,9 @@ static uint32_t find_holder(const char *locks, const struct stat *st)
 	return 0;
 }
 
-int observe_cni(const struct fs *fs, struct node *n, const struct memory *memory)
+void observe_cni(const struct fs *fs, struct node *n, const struct memory *memory)
 {
 	_cleanup_(freep) char *locks = NULL;
-	size_t size;
-	int r = 0;
 
 	for (size_t i = 0; i < memory->n_devices; i++) {
 		struct pci *pci = (struct pci *)node_pci(n, memory->devices[i].pci);
@@ -267,11 +247,9 @@ int observe_cni(const struct fs *fs, struct node *n, const struct memory *memory
 
 		if (!memory->devices[i].is_out || !pci || fs_stat(fs, path, &st) < 0)
 			continue;
-		if (!locks)
-			r = fs_read_all(fs, "proc/locks", MAX_LOCKS_BYTES, false, &locks, &size);
-		if (r < 0)
-			return r == -ENOMEM ? r : 0;
+		if (!locks && !node_note(n, fs_read_all(fs, "proc/locks", MAX_LOCKS_BYTES, false,
+							&locks, NULL)))
+			return;
 		pci->cni_pid = find_holder(locks, &st);
 	}
-	return 0;
 }

@@ -52,24 +52,24 @@ struct storage {
 	uint32_t n_visits;
 };
 
-static int add(struct storage *s, const char *host, const char *what, const char *where)
+static void add(struct storage *s, const char *host, const char *what, const char *where)
 {
 	char words[sizeof(((struct destination *)0)->words)];
 
 	snprintf(words, sizeof(words), "%.60s, %.90s", what, where);
-	return places_add(s->p, TO_STORAGE, host, words);
+	places_add(s->p, TO_STORAGE, host, words);
 }
 
-static int add_device(struct storage *s, const char *name, const char *what, const char *where)
+static void add_device(struct storage *s, const char *name, const char *what, const char *where)
 {
 	char words[sizeof(((struct destination *)0)->words)];
 
 	snprintf(words, sizeof(words), "%.60s names %.20s, %.70s", what, name, where);
-	return places_add_device(s->p, TO_STORAGE, places_netdev(s->p, name), words);
+	places_add_device(s->p, TO_STORAGE, places_netdev(s->p, name), words);
 }
 
 /* The netdev that has the address from which storage is reached, "10.0.0.5". */
-static int add_local(struct storage *s, const char *text, const char *who, const char *where)
+static void add_local(struct storage *s, const char *text, const char *who, const char *where)
 {
 	const struct node *n = s->p->n;
 	char words[sizeof(((struct destination *)0)->words)];
@@ -78,11 +78,12 @@ static int add_local(struct storage *s, const char *text, const char *who, const
 	int family;
 
 	if (!ip_parse(text, &family, bytes))
-		return 0;
+		return;
 	a = FIND(k, n->addresses, n->n_addresses,
 		 k->family == family && memcmp(k->local, bytes, ip_bits(family) / 8) == 0);
 	snprintf(words, sizeof(words), "%.60s has its address, %.70s", who, where);
-	return a ? places_add_device(s->p, TO_STORAGE, node_netdev(n, a->ifindex), words) : 0;
+	if (a)
+		places_add_device(s->p, TO_STORAGE, node_netdev(n, a->ifindex), words);
 }
 
 /* --- mounts --- */
@@ -158,37 +159,35 @@ static bool is_lustre(const struct mount *m)
 }
 
 /* "10.0.0.1:/a", "//server/share", "10.0.0.1:6789,10.0.0.2:6789:/" */
-static int add_source(struct storage *s, const struct mount *m, const char *what)
+static void add_source(struct storage *s, const struct mount *m, const char *what)
 {
 	const char *begin = m->source + (is_prefix(m->source, "//") ? 2 : 0);
 	const char *end = strstr(begin, ":/");
 	char text[512], *rest = text, *word;
-	int r = 0;
 
 	snprintf(text, sizeof(text), "%.*s", end ? (int)MIN(end - begin, 511) : 511, begin);
-	while (r >= 0 && (word = strsep(&rest, ","))) {
+	while ((word = strsep(&rest, ","))) {
 		char host[HOST_NAME_LEN];
 
 		if (is_lustre(m))
 			word[strcspn(word, "@")] = '\0';
 		ip_host(word, host, sizeof(host));
-		r = *host ? add(s, host, what, "/" MOUNTS) : 0;
+		if (*host)
+			add(s, host, what, "/" MOUNTS);
 	}
-	return r;
 }
 
-static int visit_network(struct storage *s, const struct mount *m)
+static void visit_network(struct storage *s, const struct mount *m)
 {
 	char what[64], list[512];
 	bool is_found = false;
-	int r = 0;
 
 	snprintf(what, sizeof(what), "%.16s server of %.30s", m->type, m->point);
 	for (size_t i = 0; i < ELEMENTSOF(peer_keys); i++) {
 		const char *at = m->options;
 
-		while (r >= 0 && next_option(&at, peer_keys[i], list, sizeof(list)))
-			for (char *rest = list, *word; r >= 0 && (word = strsep(&rest, "/"));) {
+		while (next_option(&at, peer_keys[i], list, sizeof(list)))
+			for (char *rest = list, *word; (word = strsep(&rest, "/"));) {
 				char host[HOST_NAME_LEN] = "";
 
 				/* A zone is no part of a URL. */
@@ -197,10 +196,12 @@ static int visit_network(struct storage *s, const struct mount *m)
 				else
 					ip_host(word, host, sizeof(host));
 				is_found |= *host;
-				r = *host ? add(s, host, what, "/" MOUNTS) : 0;
+				if (*host)
+					add(s, host, what, "/" MOUNTS);
 			}
 	}
-	return r < 0 || is_found ? r : add_source(s, m, what);
+	if (!is_found)
+		add_source(s, m, what);
 }
 
 static bool is_below(const char *path, const char *point)
@@ -234,7 +235,7 @@ static bool resolve(const struct storage *s, const char *path, char ret[static P
 
 /* --- block devices --- */
 
-static int visit_path(struct storage *s, const char *path);
+static void visit_path(struct storage *s, const char *path);
 
 /* The number behind "/session" and the like; 0: none. */
 static unsigned long number_in(const char *path, const char *part)
@@ -245,52 +246,48 @@ static unsigned long number_in(const char *path, const char *part)
 }
 
 /* Connections whose name begins so. */
-static int add_connections(struct storage *s, const char *prefix, const char *what)
+static void add_connections(struct storage *s, const char *prefix, const char *what)
 {
 	static const char *const files[] = { "address", "persistent_address" };
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char text[HOST_NAME_LEN];
-	int r;
 
-	r = fs_list(s->p->fs, "sys/class/iscsi_connection", &names);
-	for (size_t i = 0; i < names.n_names && r >= 0; i++)
-		for (size_t k = 0; k < ELEMENTSOF(files) && r >= 0; k++) {
+	node_note(s->p->n, fs_list(s->p->fs, "sys/class/iscsi_connection", &names));
+	for (size_t i = 0; i < names.n_names; i++)
+		for (size_t k = 0; k < ELEMENTSOF(files); k++) {
 			const char *file = FS_PATH("sys/class/iscsi_connection/%s/%s",
 						   names.names[i], files[k]);
 
 			if (is_prefix(names.names[i], prefix) &&
 			    fs_read(s->p->fs, file, text, sizeof(text)) >= 0)
-				r = add(s, text, what, "/sys/class/iscsi_connection");
+				add(s, text, what, "/sys/class/iscsi_connection");
 		}
-	return r == -ENOMEM ? r : 0;
 }
 
-static int visit_iscsi(struct storage *s, const char *path)
+static void visit_iscsi(struct storage *s, const char *path)
 {
 	const unsigned long session = number_in(path, "/session"), host = number_in(path, "/host");
 	char prefix[40], text[HOST_NAME_LEN], what[64];
-	int r;
 
 	if (session == 0)
-		return 0;
+		return;
 	snprintf(prefix, sizeof(prefix), "connection%lu:", session);
 	snprintf(what, sizeof(what), "iSCSI session %lu", session);
-	r = add_connections(s, prefix, what);
-	if (r >= 0 && fs_read(s->p->fs, FS_PATH("sys/class/iscsi_host/host%lu/ipaddress", host),
-			      text, sizeof(text)) >= 0)
-		r = add_local(s, text, what, "/sys/class/iscsi_host");
-	if (r < 0 || fs_read(s->p->fs, FS_PATH("sys/class/iscsi_host/host%lu/netdev", host), text,
-			     sizeof(text)) < 0)
-		return r;
-	return add_device(s, text, what, "/sys/class/iscsi_host");
+	add_connections(s, prefix, what);
+	if (fs_read(s->p->fs, FS_PATH("sys/class/iscsi_host/host%lu/ipaddress", host), text,
+		    sizeof(text)) >= 0)
+		add_local(s, text, what, "/sys/class/iscsi_host");
+	if (fs_read(s->p->fs, FS_PATH("sys/class/iscsi_host/host%lu/netdev", host), text,
+		    sizeof(text)) >= 0)
+		add_device(s, text, what, "/sys/class/iscsi_host");
 }
 
-static int visit_controller(struct storage *s, const char *folder)
+static void visit_controller(struct storage *s, const char *folder)
 {
 	static const struct {
 		const char *key, *what;
-		int (*add)(struct storage *s, const char *value, const char *what,
-			   const char *where);
+		void (*add)(struct storage *s, const char *value, const char *what,
+			    const char *where);
 	} options[] = {
 		{ "traddr=", "NVMe target", add },
 		{ "host_traddr=", "an NVMe controller", add_local },
@@ -298,162 +295,150 @@ static int visit_controller(struct storage *s, const char *folder)
 		{ "host_iface=", "host_iface", add_device },
 	};
 	char transport[16], address[512], text[HOST_NAME_LEN];
-	int r = 0;
 
 	if (fs_read(s->p->fs, FS_PATH("%s/transport", folder), transport, sizeof(transport)) < 0 ||
 	    (!streq(transport, "tcp") && !streq(transport, "rdma")) ||
 	    fs_read(s->p->fs, FS_PATH("%s/address", folder), address, sizeof(address)) < 0)
-		return 0;
-	for (size_t i = 0; i < ELEMENTSOF(options) && r >= 0; i++) {
+		return;
+	for (size_t i = 0; i < ELEMENTSOF(options); i++) {
 		const char *at = address;
 
 		if (next_option(&at, options[i].key, text, sizeof(text)))
-			r = options[i].add(s, text, options[i].what, FS_PATH("/%s", folder));
+			options[i].add(s, text, options[i].what, FS_PATH("/%s", folder));
 	}
-	return r;
 }
 
 /* The folder of a namespace is in that of its controller, or of the subsystem with all of them. */
-static int visit_nvme(struct storage *s, const char *path)
+static void visit_nvme(struct storage *s, const char *path)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	const char *slash = strrchr(path, '/');
 	const int n = (int)(slash - path);
-	int r;
 
 	if (!is_prefix(slash, "/nvme"))
-		return 0;
-	r = visit_controller(s, FS_PATH("%.*s", n, path));
-	if (r >= 0)
-		r = fs_list(s->p->fs, FS_PATH("%.*s", n, path), &names);
-	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		return;
+	visit_controller(s, FS_PATH("%.*s", n, path));
+	node_note(s->p->n, fs_list(s->p->fs, FS_PATH("%.*s", n, path), &names));
+	for (size_t i = 0; i < names.n_names; i++)
 		if (is_prefix(names.names[i], "nvme"))
-			r = visit_controller(s, FS_PATH("%.*s/%s", n, path, names.names[i]));
-	return r == -ENOMEM ? r : 0;
+			visit_controller(s, FS_PATH("%.*s/%s", n, path, names.names[i]));
 }
 
 /* A disk of which it is not known where it comes from: from each there is. */
-static int visit_any(struct storage *s)
+static void visit_any(struct storage *s)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
 
-	r = add_connections(s, "connection", "an iSCSI session");
-	if (r >= 0)
-		r = fs_list(s->p->fs, "sys/class/nvme", &names);
-	for (size_t i = 0; i < names.n_names && r >= 0; i++)
-		r = visit_controller(s, FS_PATH("sys/class/nvme/%s", names.names[i]));
-	return r == -ENOMEM ? r : 0;
+	add_connections(s, "connection", "an iSCSI session");
+	node_note(s->p->n, fs_list(s->p->fs, "sys/class/nvme", &names));
+	for (size_t i = 0; i < names.n_names; i++)
+		visit_controller(s, FS_PATH("sys/class/nvme/%s", names.names[i]));
 }
 
-static int visit_nbd(struct storage *s, const char *path)
+static void visit_nbd(struct storage *s, const char *path)
 {
 	_cleanup_(freep) char *text = NULL;
 	uint8_t bytes[16];
 	uint32_t pid;
 	size_t size;
-	int family, r;
+	int family;
 
-	if (fs_read_u32(s->p->fs, FS_PATH("%s/pid", path), &pid) < 0)
-		return 0;
-	r = fs_read_all(s->p->fs, FS_PATH("proc/%" PRIu32 "/cmdline", pid), MAX_CMDLINE_BYTES, true,
-			&text, &size);
-	for (const char *word = text; r >= 0 && word < text + size; word += strlen(word) + 1)
+	if (fs_read_u32(s->p->fs, FS_PATH("%s/pid", path), &pid) < 0 ||
+	    !node_note(s->p->n, fs_read_all(s->p->fs, FS_PATH("proc/%" PRIu32 "/cmdline", pid),
+					    MAX_CMDLINE_BYTES, true, &text, &size)))
+		return;
+	for (const char *word = text; word < text + size; word += strlen(word) + 1)
 		if (ip_parse(word, &family, bytes)) {
 			fs_record(s->p->fs, RECORD_FILE, FS_PATH("proc/%" PRIu32 "/cmdline", pid),
 				  word, strlen(word) + 1);
-			return add(s, word, "nbd server", strrchr(path, '/') + 1);
+			add(s, word, "nbd server", strrchr(path, '/') + 1);
+			return;
 		}
-	return r == -ENOMEM ? r : 0;
 }
 
 /* The kernel's client of Ceph has one address, "10.0.0.5:0/2912": rbd_client_addr_show()
  * in drivers/block/rbd.c */
-static int visit_rbd(struct storage *s, const char *path)
+static void visit_rbd(struct storage *s, const char *path)
 {
 	const char *number = after(strrchr(path, '/'), "/rbd");
 	char text[HOST_NAME_LEN], host[HOST_NAME_LEN];
 
 	if (!number || fs_read(s->p->fs, FS_PATH("sys/bus/rbd/devices/%s/client_addr", number),
 			       text, sizeof(text)) < 0)
-		return 0;
+		return;
 	ip_host(text, host, sizeof(host));
-	return add_local(s, host, "a client of Ceph", "/sys/bus/rbd");
+	add_local(s, host, "a client of Ceph", "/sys/bus/rbd");
 }
 
 /* A disk that is reached without IP is below the function: SRP in drivers/infiniband/ulp/srp, iSER
  * and offloads of iSCSI. */
-static int visit_functions(struct storage *s, const char *path)
+static void visit_functions(struct storage *s, const char *path)
 {
 	const struct node *n = s->p->n;
-	int r = 0;
 
-	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
+	for (size_t i = 0; i < n->n_pcis; i++)
 		if (strstr(path, n->pcis[i].address))
-			r = places_add_device(s->p, TO_STORAGE,
-					      node_netdev_of(n, n->pcis[i].address),
-					      "a disk is below its function, /sys/class/block");
-	return r;
+			places_add_device(s->p, TO_STORAGE, node_netdev_of(n, n->pcis[i].address),
+					  "a disk is below its function, /sys/class/block");
 }
 
 /* @path: its folder in sysfs, or a link to it. */
-static int visit_block(struct storage *s, const char *path)
+static void visit_block(struct storage *s, const char *path)
 {
-	static int (*const visits[])(struct storage *s,
-				     const char *path) = { visit_functions, visit_iscsi, visit_nvme,
-							   visit_nbd, visit_rbd };
+	static void (*const visits[])(struct storage *s,
+				      const char *path) = { visit_functions, visit_iscsi,
+							    visit_nvme, visit_nbd, visit_rbd };
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char real[PATH_MAX], file[PATH_MAX];
-	int r = 0;
 
 	if (s->n_visits++ >= MAX_VISITS)
-		return 0;
-	if (!resolve(s, path, real) || !strchr(real, '/'))
-		return visit_any(s);
+		return;
+	if (!resolve(s, path, real) || !strchr(real, '/')) {
+		visit_any(s);
+		return;
+	}
 	if (fs_exists(s->p->fs, FS_PATH("%s/partition", real)) > 0)
 		*strrchr(real, '/') = '\0';
-	for (size_t i = 0; i < ELEMENTSOF(visits) && r >= 0; i++)
-		r = visits[i](s, real);
-	if (r >= 0 &&
-	    fs_read(s->p->fs, FS_PATH("%s/loop/backing_file", real), file, sizeof(file)) >= 0)
-		r = visit_path(s, file);
-	if (r >= 0)
-		r = fs_list(s->p->fs, FS_PATH("%s/slaves", real), &names);
-	for (size_t i = 0; i < names.n_names && r >= 0; i++)
-		r = visit_block(s, FS_PATH("%s/slaves/%s", real, names.names[i]));
-	return r == -ENOMEM ? r : 0;
+	for (size_t i = 0; i < ELEMENTSOF(visits); i++)
+		visits[i](s, real);
+	if (fs_read(s->p->fs, FS_PATH("%s/loop/backing_file", real), file, sizeof(file)) >= 0)
+		visit_path(s, file);
+	node_note(s->p->n, fs_list(s->p->fs, FS_PATH("%s/slaves", real), &names));
+	for (size_t i = 0; i < names.n_names; i++)
+		visit_block(s, FS_PATH("%s/slaves/%s", real, names.names[i]));
 }
 
 /* --- folders --- */
 
-static int visit_layers(struct storage *s, const struct mount *m)
+static void visit_layers(struct storage *s, const struct mount *m)
 {
 	char list[PATH_MAX];
-	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(layer_keys); i++) {
 		const char *at = m->options;
 
-		while (r >= 0 && next_option(&at, layer_keys[i], list, sizeof(list)))
-			for (char *rest = list, *word; r >= 0 && (word = strsep(&rest, ":"));)
-				r = *word == '/' ? visit_path(s, word) : 0;
+		while (next_option(&at, layer_keys[i], list, sizeof(list)))
+			for (char *rest = list, *word; (word = strsep(&rest, ":"));)
+				if (*word == '/')
+					visit_path(s, word);
 	}
-	return r;
 }
 
 /* Mounts without a device number of their own name a device, or a pool. */
-static int visit_source(struct storage *s, const struct mount *m)
+static void visit_source(struct storage *s, const struct mount *m)
 {
 	char real[PATH_MAX];
 
 	if (!is_prefix(m->device, "0:"))
-		return visit_block(s, FS_PATH("sys/dev/block/%.20s", m->device));
-	if (is_prefix(m->source, "/dev/") && resolve(s, m->source + 1, real) && strchr(real, '/'))
-		return visit_block(s, FS_PATH("sys/class/block%s", strrchr(real, '/')));
-	return streq(m->type, "zfs") || streq(m->type, "btrfs") ? visit_any(s) : 0;
+		visit_block(s, FS_PATH("sys/dev/block/%.20s", m->device));
+	else if (is_prefix(m->source, "/dev/") && resolve(s, m->source + 1, real) &&
+		 strchr(real, '/'))
+		visit_block(s, FS_PATH("sys/class/block%s", strrchr(real, '/')));
+	else if (streq(m->type, "zfs") || streq(m->type, "btrfs"))
+		visit_any(s);
 }
 
-static int visit_path(struct storage *s, const char *path)
+static void visit_path(struct storage *s, const char *path)
 {
 	char real[PATH_MAX], whole[PATH_MAX + 1];
 	struct mount *m;
@@ -464,11 +449,14 @@ static int visit_path(struct storage *s, const char *path)
 		COPY(whole, path);
 	m = find_mount(s, whole);
 	if (!m || m->is_visited || s->n_visits++ >= MAX_VISITS)
-		return 0;
+		return;
 	m->is_visited = true;
 	if (is_network(m->type))
-		return visit_network(s, m);
-	return streq(m->type, "overlay") ? visit_layers(s, m) : visit_source(s, m);
+		visit_network(s, m);
+	else if (streq(m->type, "overlay"))
+		visit_layers(s, m);
+	else
+		visit_source(s, m);
 }
 
 static void put_encoded(FILE *f, const char *text, size_t n)
@@ -508,21 +496,19 @@ static void put_mount(FILE *f, const struct mount *m)
 }
 
 /* The mounts that are read. */
-static int record_mounts(const struct storage *s)
+static void record_mounts(const struct storage *s)
 {
 	_cleanup_(stream_done) struct stream out = {};
 
-	if (!s->p->fs->on_read)
-		return 0;
-	if (stream_open(&out) < 0)
-		return -ENOMEM;
+	if (!s->p->fs->on_read || !node_note(s->p->n, stream_open(&out)))
+		return;
 	for (size_t i = 0; i < s->n_mounts; i++)
 		if (s->mounts[i].is_visited)
 			put_mount(out.f, &s->mounts[i]);
-	return fs_record_stream(s->p->fs, MOUNTS, &out);
+	node_note(s->p->n, fs_record_stream(s->p->fs, MOUNTS, &out));
 }
 
-static int visit_folders(struct storage *s)
+static void visit_folders(struct storage *s)
 {
 	static const char *const folders[] = { "/",
 					       "/usr",
@@ -535,40 +521,39 @@ static int visit_folders(struct storage *s)
 					       "/var/lib/rancher",
 					       "/var/lib/k0s",
 					       "/var/snap" };
-	int r = 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(folders) && r >= 0; i++)
-		r = visit_path(s, folders[i]);
-	if (r >= 0 && *s->p->n->kubelet.root_dir)
-		r = visit_path(s, s->p->n->kubelet.root_dir);
-	for (size_t i = s->n_mounts; i-- > 0 && r >= 0;)
-		if (streq(s->mounts[i].type, "overlay") && strchr(s->mounts[i].point + 1, '/'))
-			return visit_path(s, s->mounts[i].point);
-	return r;
+	for (size_t i = 0; i < ELEMENTSOF(folders); i++)
+		visit_path(s, folders[i]);
+	if (*s->p->n->kubelet.root_dir)
+		visit_path(s, s->p->n->kubelet.root_dir);
+	for (size_t i = s->n_mounts; i-- > 0;)
+		if (streq(s->mounts[i].type, "overlay") && strchr(s->mounts[i].point + 1, '/')) {
+			visit_path(s, s->mounts[i].point);
+			return;
+		}
 }
 
 /* The service may have mounts of its own; those of the first process are the host's. */
-static int add_mounts(struct storage *s)
+static void add_mounts(struct storage *s)
 {
 	_cleanup_(freep) char *text = NULL;
 	char *rest, *line;
-	size_t size;
 	int r = -ENOENT;
 
 	if (s->p->fs->is_live)
-		r = fs_read_all(s->p->fs, "proc/1/mountinfo", MAX_MOUNTS_BYTES, true, &text, &size);
+		r = fs_read_all(s->p->fs, "proc/1/mountinfo", MAX_MOUNTS_BYTES, true, &text, NULL);
 	if (r < 0 && r != -ENOMEM)
-		r = fs_read_all(s->p->fs, MOUNTS, MAX_MOUNTS_BYTES, true, &text, &size);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		r = fs_read_all(s->p->fs, MOUNTS, MAX_MOUNTS_BYTES, true, &text, NULL);
+	if (!node_note(s->p->n, r))
+		return;
 	for (rest = text; (line = strsep(&rest, "\n"));) {
 		struct mount m;
 
-		if (parse_mount(line, &m) && ADD(s->mounts, s->n_mounts, m) < 0)
-			return -ENOMEM;
+		if (parse_mount(line, &m))
+			node_note(s->p->n, ADD(s->mounts, s->n_mounts, m));
 	}
-	r = visit_folders(s);
-	return r < 0 ? r : record_mounts(s);
+	visit_folders(s);
+	record_mounts(s);
 }
 
 /* --- command line --- */
@@ -576,31 +561,35 @@ static int add_mounts(struct storage *s)
 #define CMDLINE "kernel command line"
 
 /* The host that a value begins with: "[fd00::1]:/a", "10.0.0.1:3260:..."; none of "/a". */
-static int add_first_host(struct storage *s, const char *key, const char *value)
+static void add_first_host(struct storage *s, const char *key, const char *value)
 {
 	const size_t n = *value == '[' ? strcspn(value, "]") + 1 : strcspn(value, ":/,");
 	char text[HOST_NAME_LEN + 2], host[HOST_NAME_LEN];
 	uint8_t bytes[16];
 	int family;
 
-	if (ip_parse(value, &family, bytes)) /* of IPv6, without brackets */
-		return add(s, value, key, CMDLINE);
+	if (ip_parse(value, &family, bytes)) { /* of IPv6, without brackets */
+		add(s, value, key, CMDLINE);
+		return;
+	}
 	snprintf(text, sizeof(text), "%.*s", (int)MIN(n, sizeof(text) - 1), value);
 	ip_host(text, host, sizeof(host));
-	return *host ? add(s, host, key, CMDLINE) : 0;
+	if (*host)
+		add(s, host, key, CMDLINE);
 }
 
 /* "nfs:10.0.0.1:/a", "iscsi:10.0.0.1::3260::iqn...", "nbd:10.0.0.1:2000", "cifs://server/share" */
-static int on_root(struct storage *s, const char *key, const char *value)
+static void on_root(struct storage *s, const char *key, const char *value)
 {
 	static const char *const schemes[] = {
 		"nfs:", "nfs4:", "iscsi:", "nbd:", "cifs://", "cifs:"
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(schemes); i++)
-		if (is_prefix(value, schemes[i]))
-			return add_first_host(s, key, value + strlen(schemes[i]));
-	return 0;
+		if (is_prefix(value, schemes[i])) {
+			add_first_host(s, key, value + strlen(schemes[i]));
+			return;
+		}
 }
 
 /* Cuts the next field of ip=; a colon in brackets is of an address. */
@@ -626,31 +615,35 @@ static char *cut_field(char **rest)
  * Kernel: CLIENT:SERVER:GATEWAY:NETMASK:NAME:DEVICE:METHOD:..., and so has dracut, besides
  * DEVICE:METHOD[:MTU[:MAC]]; or one word.
  */
-static int on_ip(struct storage *s, const char *key, const char *value)
+static void on_ip(struct storage *s, const char *key, const char *value)
 {
 	char text[512], *rest = text, *fields[6] = {};
 	uint8_t bytes[16];
 	size_t n = 0;
-	int family, r;
+	int family;
 
 	COPY(text, value);
 	while (n < ELEMENTSOF(fields) && (fields[n] = cut_field(&rest)))
 		n++;
-	if (n > 1 && *fields[0] && !ip_parse(fields[0], &family, bytes))
-		return add_device(s, fields[0], key, CMDLINE);
-	r = n > 1 && *fields[1] ? add(s, fields[1], key, CMDLINE) : 0;
-	if (r >= 0 && n == ELEMENTSOF(fields) && *fields[5])
-		return add_device(s, fields[5], key, CMDLINE);
-	return r < 0 ? r : add_local(s, fields[0], key, CMDLINE);
+	if (n > 1 && *fields[0] && !ip_parse(fields[0], &family, bytes)) {
+		add_device(s, fields[0], key, CMDLINE);
+		return;
+	}
+	if (n > 1 && *fields[1])
+		add(s, fields[1], key, CMDLINE);
+	if (n == ELEMENTSOF(fields) && *fields[5])
+		add_device(s, fields[5], key, CMDLINE);
+	else
+		add_local(s, fields[0], key, CMDLINE);
 }
 
-static int on_bootdev(struct storage *s, const char *key, const char *value)
+static void on_bootdev(struct storage *s, const char *key, const char *value)
 {
-	return add_device(s, value, key, CMDLINE);
+	add_device(s, value, key, CMDLINE);
 }
 
 /* "01-b8-ce-f6-17-00-00": the type of hardware, and the MAC. */
-static int on_bootif(struct storage *s, const char *key, const char *value)
+static void on_bootif(struct storage *s, const char *key, const char *value)
 {
 	const char *dash = strchr(value, '-');
 	const struct netdev *nd;
@@ -661,14 +654,15 @@ static int on_bootif(struct storage *s, const char *key, const char *value)
 		*c = *c == '-' ? ':' : (char)tolower((unsigned char)*c);
 	nd = FIND(k, s->p->n->netdevs, s->p->n->n_netdevs,
 		  *mac && streq(*k->perm_mac ? k->perm_mac : k->mac, mac));
-	return nd ? add_device(s, nd->name, key, CMDLINE) : 0;
+	if (nd)
+		add_device(s, nd->name, key, CMDLINE);
 }
 
 static int on_word(void *userdata, const char *word)
 {
 	static const struct {
 		const char *key;
-		int (*on_value)(struct storage *s, const char *key, const char *value);
+		void (*on_value)(struct storage *s, const char *key, const char *value);
 	} words[] = {
 		{ "BOOTIF=", on_bootif },
 		{ "bootdev=", on_bootdev },
@@ -681,16 +675,17 @@ static int on_word(void *userdata, const char *word)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(words); i++)
-		if (is_prefix(word, words[i].key))
-			return words[i].on_value(userdata, words[i].key,
-						 word + strlen(words[i].key));
+		if (is_prefix(word, words[i].key)) {
+			words[i].on_value(userdata, words[i].key, word + strlen(words[i].key));
+			break;
+		}
 	return 0;
 }
 
-int storage_add(struct places *p)
+void storage_add(struct places *p)
 {
 	_owns_(struct storage, mounts) s = { .p = p };
-	int r = add_mounts(&s);
 
-	return r < 0 ? r : cmdline_read(p->fs, on_word, &s);
+	add_mounts(&s);
+	node_note(p->n, cmdline_read(p->fs, on_word, &s));
 }

@@ -7,29 +7,24 @@
 #include "../os/sock.h"
 #include "process-observe.h"
 
-/* Adds a user, once for each process and kind of use. Return: 0 or -ENOMEM. */
-static int add_user(const struct fs *fs, const char *target, enum use use, uint32_t pid,
-		    const char *detail, struct node *n)
+/* Adds a user, once for each process and kind of use. */
+static void add_user(const struct fs *fs, const char *target, enum use use, uint32_t pid,
+		     const char *detail, struct node *n)
 {
-	struct user *u;
+	struct user u = { .use = use, .pid = pid };
 
 	if (ANY(k, n->users, n->n_users,
 		k->pid == pid && k->use == use && streq(k->target, target) &&
 			(pid > 0 || streq(k->detail, detail))))
-		return 0;
-	u = APPEND(n->users, n->n_users);
-	if (!u)
-		return -ENOMEM;
-	COPY(u->target, target);
-	u->use = use;
-	u->pid = pid;
-	COPY(u->detail, detail);
+		return;
+	COPY(u.target, target);
+	COPY(u.detail, detail);
 	if (pid > 0) {
-		fs_read(fs, FS_PATH("proc/%" PRIu32 "/comm", pid), u->command, sizeof(u->command));
-		make_printable(u->command); /* a process chooses its own name */
-		process_container(fs, pid, u->container, sizeof(u->container));
+		fs_read(fs, FS_PATH("proc/%" PRIu32 "/comm", pid), u.command, sizeof(u.command));
+		make_printable(u.command); /* a process chooses its own name */
+		process_container(fs, pid, u.container, sizeof(u.container));
 	}
-	return 0;
+	NODE_ADD(n, users, u);
 }
 
 /* Is it the module of a driver, which a reload of Mode= may remove? */
@@ -44,7 +39,7 @@ static bool is_driver(const struct fs *fs, const struct node *n, const struct mo
 			   streq(name, m->name));
 }
 
-int users_add_modules(const struct fs *fs, struct node *n)
+void users_add_modules(const struct fs *fs, struct node *n)
 {
 	for (size_t i = 0; i < n->n_modules; i++) {
 		const struct module *m = &n->modules[i];
@@ -63,10 +58,8 @@ int users_add_modules(const struct fs *fs, struct node *n)
 			snprintf(detail, sizeof(detail), "%" PRIu32 " reference%s", m->refcnt,
 				 m->refcnt == 1 ? "" : "s");
 		}
-		if (add_user(fs, m->name, use, 0, detail, n) < 0)
-			return -ENOMEM;
+		add_user(fs, m->name, use, 0, detail, n);
 	}
-	return 0;
 }
 
 /* Does this part of the kernel come and go with the device, and so never block a change? */
@@ -99,8 +92,8 @@ static const struct {
 	[RDMA_CM_IDS] = { USE_CM_ID, "cm_id" },
 };
 
-int users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
-		      const struct rdma_holder *holders, size_t n_holders, struct node *n)
+void users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
+		       const struct rdma_holder *holders, size_t n_holders, struct node *n)
 {
 	for (size_t i = 0; i < n_holders; i++) {
 		const struct rdma_holder *h = &holders[i];
@@ -114,15 +107,13 @@ int users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_res
 			 kinds[what].word, h->n == 1 ? "" : "s", h->kernel[0] ? " of " : "",
 			 h->kernel, h->kernel[0] || h->pid > 0 ? "" : ", owner not known");
 		make_printable(detail);
-		if (add_user(fs, ib->pci, h->kernel[0] ? USE_KERNEL : kinds[what].use, h->pid,
-			     detail, n) < 0)
-			return -ENOMEM;
+		add_user(fs, ib->pci, h->kernel[0] ? USE_KERNEL : kinds[what].use, h->pid, detail,
+			 n);
 	}
-	return 0;
 }
 
-static int ask(struct os *d, const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
-	       struct node *n)
+static void ask(struct os *d, const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
+		struct node *n)
 {
 	_cleanup_(freep) struct rdma_holder *holders = NULL;
 	size_t n_holders = 0;
@@ -130,18 +121,15 @@ static int ask(struct os *d, const struct fs *fs, const struct ibdev *ib, enum r
 	int r;
 
 	r = rdma_list_holders(&d->rdma, ib->index, what, &holders, &n_holders);
-	if (r == -ENOMEM)
-		return r;
-	if (r == -ENODEV || r == -ENOENT) /* gone since */
-		return 0;
-	if (r < 0 && what == RDMA_CONTEXTS) /* they were counted, which is enough */
-		return 0;
-	if (r < 0) {
-		snprintf(detail, sizeof(detail), "%s: its %ss cannot be listed: %s", ib->name,
-			 kinds[what].word, strerror(-r));
-		return add_user(fs, ib->pci, USE_UNKNOWN, 0, detail, n);
-	}
-	return users_add_holders(fs, ib, what, holders, n_holders, n);
+	if (node_note(n, r))
+		users_add_holders(fs, ib, what, holders, n_holders, n);
+	if (r >= 0 || r == -ENODEV || r == -ENOENT) /* gone since */
+		return;
+	if (what == RDMA_CONTEXTS) /* they were counted, which is enough */
+		return;
+	snprintf(detail, sizeof(detail), "%s: its %ss cannot be listed: %s", ib->name,
+		 kinds[what].word, strerror(-r));
+	add_user(fs, ib->pci, USE_UNKNOWN, 0, detail, n);
 }
 
 static bool has_user(const struct node *n, const struct user *other)
@@ -156,15 +144,14 @@ static bool is_network(const struct node *n, const struct pci *pci)
 	return pci_is_network(pci) || pci_is_erdma(pci) || node_ibdev_of(n, pci->address);
 }
 
-int users_add_found(const struct fs *fs, struct node *n, const struct memory *memory)
+void users_add_found(const struct fs *fs, struct node *n, const struct memory *memory)
 {
 	_cleanup_(graph_done) struct graph g = {};
 	struct user found[IN_USE_MAX];
 	bool is_known[IN_USE_MAX];
-	int r = graph_make(n, &g);
 
-	if (r < 0)
-		return r;
+	if (!node_note(n, graph_make(n, &g)))
+		return;
 	n->has_users = true;
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const size_t n_found = is_network(n, &n->pcis[i])
@@ -175,11 +162,9 @@ int users_add_found(const struct fs *fs, struct node *n, const struct memory *me
 		for (size_t k = 0; k < n_found; k++)
 			is_known[k] = has_user(n, &found[k]);
 		for (size_t k = 0; k < n_found; k++)
-			if (!is_known[k] &&
-			    add_user(fs, found[k].target, found[k].use, 0, found[k].detail, n) < 0)
-				return -ENOMEM;
+			if (!is_known[k])
+				add_user(fs, found[k].target, found[k].use, 0, found[k].detail, n);
 	}
-	return 0;
 }
 
 static void forget(struct node *n)
@@ -190,62 +175,50 @@ static void forget(struct node *n)
 	n->has_users = n->has_socks = false;
 }
 
-static int list_holders(struct os *d, const struct fs *fs, struct node *n)
+static void list_holders(struct os *d, const struct fs *fs, struct node *n)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < n->n_ibdevs && r >= 0; i++) {
+	for (size_t i = 0; i < n->n_ibdevs; i++) {
 		const struct ibdev *ib = &n->ibdevs[i];
 
 		if (!ib->pci[0] || ib->index == UINT32_MAX) /* its users count as not known */
 			continue;
-		for (enum rdma_resource what = RDMA_CONTEXTS; what <= RDMA_CM_IDS && r >= 0; what++)
-			r = ask(d, fs, ib, what, n);
+		for (enum rdma_resource what = RDMA_CONTEXTS; what <= RDMA_CM_IDS; what++)
+			ask(d, fs, ib, what, n);
 	}
-	return r;
 }
 
-int observe_socks(struct os *d, struct node *n)
+void observe_socks(struct os *d, struct node *n)
 {
 	struct fs unrecorded = d->fs; /* a capture has sockets among its answers */
 	int r = -ENOENT;
 
 	if (n->has_socks)
-		return 0;
+		return;
 	unrecorded.on_read = NULL;
 	if (d->fs.is_live)
 		r = sock_list(&d->socks, &n->socks, &n->n_socks);
 	if (r < 0 && r != -ENOMEM && r != -E2BIG)
 		r = sock_read(&unrecorded, &n->socks, &n->n_socks);
-	if (r < 0 && r != -ENOMEM)
+	if (!node_note(n, r) && r != -ENOMEM)
 		log_debug_errno(r, "The sockets of the node cannot be listed");
 	process_name_socks(&unrecorded, n->socks, n->n_socks);
 	/* Trees of older versions have no sockets: there it counts as known that none is open. */
 	n->has_socks = r >= 0 || !(d->fs.is_live || n->is_copy);
-	return r == -ENOMEM ? r : 0;
 }
 
 int observe_users(struct os *d, struct node *n, const struct memory *memory)
 {
 	struct fs unrecorded = d->fs;
-	int r;
 
 	if (!d->fs.is_live)
 		return 0;
 
 	forget(n);
 	unrecorded.on_read = NULL;
-	r = list_holders(d, &unrecorded, n);
-	if (r >= 0)
-		r = users_add_modules(&unrecorded, n);
-	if (r >= 0)
-		r = observe_socks(d, n);
-	if (r >= 0)
-		r = users_add_found(&unrecorded, n, memory);
-	if (r < 0) {
-		forget(n);
-		return r;
-	}
+	list_holders(d, &unrecorded, n);
+	users_add_modules(&unrecorded, n);
+	observe_socks(d, n);
+	users_add_found(&unrecorded, n, memory);
 	SORT(n->users, n->n_users, user_compare);
-	return 0;
+	return node_result(n);
 }

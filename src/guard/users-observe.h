@@ -28,24 +28,23 @@
 #include "../os/os.h"
 #include "../os/rdma.h"
 
-/* Parts of observe_users() that take no netlink. All return 0 or -ENOMEM. */
-int users_add_modules(const struct fs *fs, struct node *n);
+/* Parts of observe_users() that take no netlink. */
+void users_add_modules(const struct fs *fs, struct node *n);
 
 /* Adds the holders of one kind of resource of one ibdev, as netlink listed them, to the users. */
-int users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
-		      const struct rdma_holder *holders, size_t n_holders, struct node *n);
+void users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
+		       const struct rdma_holder *holders, size_t n_holders, struct node *n);
 /* Adds the users that in_use_find() finds, after all others; sets has_users. */
-int users_add_found(const struct fs *fs, struct node *n, const struct memory *memory);
+void users_add_found(const struct fs *fs, struct node *n, const struct memory *memory);
 
 /*
  * QUESTION_USERS: fills users and socks of the node, and sets has_users and has_socks.
  * Wants the rest of the node as observe_node() leaves it. Live roots only: a captured one has them
- * in its answers, and is left as it is. Return: 0 or -errno, nothing is known then.
+ * in its answers, and is left as it is. Return: 0 or -ENOMEM, as node_result().
  */
 int observe_users(struct os *d, struct node *n, const struct memory *memory);
 
 /*
  * Fills socks where has_socks is false. A tree without them in its answers has them in proc/net.
- * Return: 0, also when they cannot be listed, or -ENOMEM.
  */
-int observe_socks(struct os *d, struct node *n);
+void observe_socks(struct os *d, struct node *n);

@@ -83,16 +83,15 @@ static bool is_any_silent(const struct node *n)
 		   p->has_sriov && !node_netdev_of(n, p->address) && !node_ibdev_of(n, p->address));
 }
 
-static int remember(struct os *d, const struct node *n)
+static void remember(struct os *d, struct node *n)
 {
 	struct pci *told = reallocarray(d->told, n->n_pcis, sizeof(*told));
 
-	if (!told)
-		return -ENOMEM;
+	if (!node_note(n, told ? 0 : -ENOMEM))
+		return;
 	memcpy(told, n->pcis, n->n_pcis * sizeof(*told));
 	d->told = told;
 	d->n_told = n->n_pcis;
-	return 0;
 }
 
 /* Copies the last answers for each function whose instance has not changed. */
@@ -111,26 +110,25 @@ static void recall(const struct os *d, struct node *n)
 	}
 }
 
-int observe_health(struct os *d, struct node *n, struct memory *memory)
+void observe_health(struct os *d, struct node *n, struct memory *memory)
 {
 	int r;
 
 	/* A captured tree has the health in its answers. */
 	if (!d->fs.is_live || !ANY(p, n->pcis, n->n_pcis, p->has_sriov && p->driver[0]))
-		return 0;
+		return;
 	if (d->devlink_pid)
 		memory->devlink_pid = d->devlink_pid;
 	/* Another process holds a lock that devlink needs. */
 	if (memory->stuck[0] || memory->devlink_pid || ANY(p, n->pcis, n->n_pcis, p->is_busy)) {
 		recall(d, n);
-		return 0;
+		return;
 	}
 	r = d->is_service || is_any_silent(n) ? ask_in_child(d, n, memory)
 					      : devlink_read(&d->devlink, n->pcis, n->n_pcis);
-	if (r == -ENOMEM)
-		return r;
-	if (!memory->devlink_pid)
-		return remember(d, n);
-	recall(d, n);
-	return 0;
+	node_note(n, r);
+	if (memory->devlink_pid || r == -ENOMEM)
+		recall(d, n);
+	else
+		remember(d, n);
 }

@@ -246,88 +246,66 @@ static int scan_memlock(const char *text, size_t size, const char *key, char *re
 }
 
 /* The last value of @key in the files of a unit or system.conf; unreadable files are skipped. */
-static int read_memlock(const struct fs *fs, const struct unit_paths *paths, const char *key,
-			char *ret, size_t ret_size)
+static void read_memlock(const struct fs *fs, const struct unit_paths *paths, const char *key,
+			 struct node *n, char *ret, size_t ret_size)
 {
-	int r = 0;
-
 	*ret = '\0';
-	for (size_t i = 0; i < paths->n && r >= 0; i++) {
+	for (size_t i = 0; i < paths->n; i++) {
 		_cleanup_(freep) char *text = NULL;
 		size_t size;
 
-		r = fs_read_all(fs, paths->items[i], MAX_UNIT_BYTES, true, &text, &size);
-		if (r >= 0)
-			r = scan_memlock(text, size, key, ret, ret_size);
-		else if (r != -ENOMEM)
-			r = 0;
+		if (node_note(n,
+			      fs_read_all(fs, paths->items[i], MAX_UNIT_BYTES, true, &text, &size)))
+			node_note(n, scan_memlock(text, size, key, ret, ret_size));
 	}
-	return r;
 }
 
-/* Return: 1 when there is such a unit, 0 when not, or -ENOMEM. */
-static int read_files(const struct fs *fs, const struct starter *s, uint64_t *ret)
+/* False: there is no such unit. */
+static bool read_files(const struct fs *fs, const struct starter *s, struct node *n, uint64_t *ret)
 {
 	_cleanup_(unit_paths_done) struct unit_paths paths = {}, manager = {};
 	char text[64];
-	int r;
 
-	r = unit_file_list(fs, s->unit, &paths);
-	if (r < 0 || paths.n == 0)
-		return r;
-	r = read_memlock(fs, &paths, "LimitMEMLOCK", text, sizeof(text));
-	if (r < 0 || parse_memlock(text, ret))
-		return r < 0 ? r : 1;
-	r = unit_file_list_manager(fs, &manager);
-	if (r >= 0)
-		r = read_memlock(fs, &manager, "DefaultLimitMEMLOCK", text, sizeof(text));
-	if (r < 0)
-		return r;
+	node_note(n, unit_file_list(fs, s->unit, &paths));
+	if (paths.n == 0)
+		return false;
+	read_memlock(fs, &paths, "LimitMEMLOCK", n, text, sizeof(text));
+	if (parse_memlock(text, ret))
+		return true;
+	node_note(n, unit_file_list_manager(fs, &manager));
+	read_memlock(fs, &manager, "DefaultLimitMEMLOCK", n, text, sizeof(text));
 	if (!parse_memlock(text, ret))
 		*ret = DEFAULT_MEMLOCK;
-	return 1;
+	return true;
 }
 
-static int add(struct node *n, const struct starter *s, uint64_t bytes)
+static void observe_rank(const struct fs *fs, enum rank rank, bool is_running, struct node *n)
 {
-	struct memlock m = { .bytes = bytes };
-
-	COPY(m.unit, s->unit);
-	return ADD(n->memlocks, n->n_memlocks, m);
-}
-
-static int observe_rank(const struct fs *fs, enum rank rank, bool is_running, struct node *n)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < ELEMENTSOF(starters) && r >= 0; i++) {
+	for (size_t i = 0; i < ELEMENTSOF(starters); i++) {
 		const struct starter *s = &starters[i];
-		uint64_t bytes = 0;
+		struct memlock m = {};
 
 		if (s->rank != rank)
 			continue;
-		r = is_running ? read_running(fs, s, &bytes) : read_files(fs, s, &bytes);
-		if (r > 0)
-			r = add(n, s, bytes);
+		COPY(m.unit, s->unit);
+		if (is_running ? read_running(fs, s, &m.bytes) : read_files(fs, s, n, &m.bytes))
+			NODE_ADD(n, memlocks, m);
 	}
-	return r;
 }
 
 /* Lists the units of the first rank that has any: those that run, else those installed. */
-static int observe_memlocks(const struct fs *fs, struct node *n)
+static void observe_memlocks(const struct fs *fs, struct node *n)
 {
 	struct fs unrecorded = *fs; /* a capture has them in its answers */
-	int r = 0;
 
 	unrecorded.on_read = NULL;
-	for (enum rank rank = 0; rank < _RANK_N && r >= 0 && n->n_memlocks == 0; rank++) {
+	for (enum rank rank = 0; rank < _RANK_N && n->n_memlocks == 0; rank++) {
 		if (fs->is_live)
-			r = observe_rank(&unrecorded, rank, true, n);
-		if (r >= 0 && n->n_memlocks == 0)
-			r = observe_rank(&unrecorded, rank, false, n);
+			observe_rank(&unrecorded, rank, true, n);
+		if (n->n_memlocks == 0)
+			observe_rank(&unrecorded, rank, false, n);
 	}
 	n->has_memlocks = true;
-	return r;
 }
 
 static bool is_nic(const struct node *n, const struct pci *pci)
@@ -342,7 +320,7 @@ void observe_pcie(const struct fs *fs, const struct questions *q, struct node *n
 			observe_link(fs, &n->pcis[i]);
 }
 
-int observe_limits(const struct fs *fs, struct node *n)
+void observe_limits(const struct fs *fs, struct node *n)
 {
 	for (size_t i = 0; i < n->n_pcis; i++)
 		if (is_nic(n, &n->pcis[i]))
@@ -351,6 +329,6 @@ int observe_limits(const struct fs *fs, struct node *n)
 	 * all. So are those of a copy without the administrator's. */
 	if ((n->is_copy && fs_exists(fs, "etc/systemd") <= 0) || n->has_memlocks ||
 	    (!fs->is_live && fs_exists(fs, ANSWERS_PATH) > 0))
-		return 0;
-	return observe_memlocks(fs, n);
+		return;
+	observe_memlocks(fs, n);
 }

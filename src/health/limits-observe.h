@@ -31,9 +31,9 @@ struct questions; /* plan.h */
 
 /*
  * Fills iommu of PFs, and memlocks unless the answers of a capture had them. Wants RDMA devices and
- * netdevs. Return: 0 or -ENOMEM: what cannot be read is not told.
+ * netdevs. What cannot be read is not told.
  */
-int observe_limits(const struct fs *fs, struct node *n);
+void observe_limits(const struct fs *fs, struct node *n);
 
 /*
  * QUESTION_PCIE: fills link, max_link, max_slot and n_aer, also in a captured tree. The registers

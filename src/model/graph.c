@@ -41,9 +41,9 @@ static int compare_pair(const void *a, const void *b)
 	return r ? r : compare_u32(&x->is, &y->is);
 }
 
-static int add_pair(struct graph_pairs *p, uint32_t of, uint32_t is)
+static void add_pair(struct graph_pairs *p, uint32_t of, uint32_t is)
 {
-	return ADD(p->items, p->n, (struct graph_pair){ of, is });
+	p->is_short |= ADD(p->items, p->n, (struct graph_pair){ of, is }) < 0;
 }
 
 static void sort_pairs(struct graph_pairs *p)
@@ -74,23 +74,22 @@ static const struct netdev *netdev_in(const struct node *n, uint32_t netns, uint
 	return FIND(a, n->aways, n->n_aways, a->netns == netns && a->ifindex == ifindex);
 }
 
-static int add_step(const struct node *n, const struct netdev *upper, const struct netdev *lower,
-		    struct graph_pairs *steps)
+static void add_step(const struct node *n, const struct netdev *upper, const struct netdev *lower,
+		     struct graph_pairs *steps)
 {
-	if (!upper || !lower || upper == lower)
-		return 0;
-	return add_pair(steps, number_of(n, upper), number_of(n, lower));
+	if (upper && lower && upper != lower)
+		add_pair(steps, number_of(n, upper), number_of(n, lower));
 }
 
-static int add_link(const struct node *n, const struct netdev *nd, struct graph_pairs *steps)
+static void add_link(const struct node *n, const struct netdev *nd, struct graph_pairs *steps)
 {
 	const struct netdev *link = netdev_in(n, nd->is_link_here ? 0 : nd->netns, nd->link);
 
 	if (!link || nd->link == 0)
-		return 0;
+		return;
 	if (link->netns == nd->netns && link->link == nd->ifindex) /* the other end of a wire */
 		link = netdev_in(n, link->netns, link->master);
-	return add_step(n, nd, link, steps);
+	add_step(n, nd, link, steps);
 }
 
 static bool is_ovs_port(const struct node *n, const struct netdev *nd)
@@ -100,31 +99,26 @@ static bool is_ovs_port(const struct node *n, const struct netdev *nd)
 	return master && streq(master->kind, OVS_KIND);
 }
 
-static int add_datapath(const struct node *n, const struct netdev *upper, struct graph_pairs *steps)
+static void add_datapath(const struct node *n, const struct netdev *upper,
+			 struct graph_pairs *steps)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++)
+	for (size_t i = 0; i < n->n_netdevs; i++)
 		if (is_ovs_port(n, &n->netdevs[i]))
-			r = add_step(n, upper, &n->netdevs[i], steps);
-	return r;
+			add_step(n, upper, &n->netdevs[i], steps);
 }
 
-static int list_steps(const struct node *n, struct graph_pairs *ret)
+static void list_steps(const struct node *n, struct graph_pairs *ret)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < count(n) && r >= 0; i++) {
+	for (size_t i = 0; i < count(n); i++) {
 		const struct netdev *nd = netdev_at(n, i);
 
-		r = add_link(n, nd, ret);
-		if (r >= 0 && nd->master)
-			r = add_step(n, netdev_in(n, nd->netns, nd->master), nd, ret);
-		if (r >= 0 && nd->netns == 0 && streq(nd->kind, OVS_KIND))
-			r = add_datapath(n, nd, ret);
+		add_link(n, nd, ret);
+		if (nd->master)
+			add_step(n, netdev_in(n, nd->netns, nd->master), nd, ret);
+		if (nd->netns == 0 && streq(nd->kind, OVS_KIND))
+			add_datapath(n, nd, ret);
 	}
 	sort_pairs(ret);
-	return r;
 }
 
 /* --- any number of steps --- */
@@ -140,8 +134,8 @@ static void visit_done(struct visit *v)
 	free(v->queue);
 }
 
-static int add_below(const struct graph_pairs *steps, uint32_t upper, struct visit *v,
-		     struct graph *g)
+static void add_below(const struct graph_pairs *steps, uint32_t upper, struct visit *v,
+		      struct graph *g)
 {
 	size_t n_queued = 1;
 
@@ -155,28 +149,25 @@ static int add_below(const struct graph_pairs *steps, uint32_t upper, struct vis
 				continue;
 			v->marks[s->is] = upper + 1;
 			v->queue[n_queued++] = s->is;
-			if (add_pair(&g->below, upper, s->is) < 0 ||
-			    add_pair(&g->above, s->is, upper) < 0)
-				return -ENOMEM;
+			add_pair(&g->below, upper, s->is);
+			add_pair(&g->above, s->is, upper);
 		}
 	}
-	return 0;
 }
 
-static int close_steps(const struct graph_pairs *steps, struct graph *g)
+static void close_steps(const struct graph_pairs *steps, struct graph *g)
 {
 	_cleanup_(visit_done) struct visit v = {
 		.marks = calloc(count(g->n) + 1, sizeof(*v.marks)),
 		.queue = calloc(count(g->n) + 1, sizeof(*v.queue)),
 	};
-	int r = v.marks && v.queue ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < steps->n && r >= 0; i++)
+	g->below.is_short = !v.marks || !v.queue;
+	for (size_t i = 0; i < steps->n && !g->below.is_short; i++)
 		if (i == 0 || steps->items[i].of != steps->items[i - 1].of)
-			r = add_below(steps, steps->items[i].of, &v, g);
+			add_below(steps, steps->items[i].of, &v, g);
 	sort_pairs(&g->below);
 	sort_pairs(&g->above);
-	return r;
 }
 
 /* --- functions --- */
@@ -186,47 +177,41 @@ const char *graph_function(const struct netdev *nd)
 	return nd->pci[0] ? nd->pci : nd->scalable_of;
 }
 
-static int add_of_function(struct graph *g, const char *address, const struct netdev *nd)
+static void add_of_function(struct graph *g, const char *address, const struct netdev *nd)
 {
 	const struct pci *pci = address[0] && nd ? node_pci(g->n, address) : NULL;
 	const struct graph_pair *up;
-	int r;
 
 	if (!pci)
-		return 0;
-	r = add_pair(&g->functions, (uint32_t)(pci - g->n->pcis), number_of(g->n, nd));
-	for (size_t i = 0; r >= 0 && (up = next_pair(&g->above, number_of(g->n, nd), &i));)
-		r = add_pair(&g->functions, (uint32_t)(pci - g->n->pcis), up->is);
-	return r;
+		return;
+	add_pair(&g->functions, (uint32_t)(pci - g->n->pcis), number_of(g->n, nd));
+	for (size_t i = 0; (up = next_pair(&g->above, number_of(g->n, nd), &i));)
+		add_pair(&g->functions, (uint32_t)(pci - g->n->pcis), up->is);
 }
 
-static int list_functions(struct graph *g)
+static void list_functions(struct graph *g)
 {
 	const struct node *n = g->n;
-	int r = 0;
 
-	for (size_t i = 0; i < count(n) && r >= 0; i++)
-		r = add_of_function(g, graph_function(netdev_at(n, i)), netdev_at(n, i));
-	for (size_t i = 0; i < n->n_ibdevs && r >= 0; i++)
-		r = add_of_function(g, n->ibdevs[i].pci, node_netdev_named(n, n->ibdevs[i].netdev));
+	for (size_t i = 0; i < count(n); i++)
+		add_of_function(g, graph_function(netdev_at(n, i)), netdev_at(n, i));
+	for (size_t i = 0; i < n->n_ibdevs; i++)
+		add_of_function(g, n->ibdevs[i].pci, node_netdev_named(n, n->ibdevs[i].netdev));
 	sort_pairs(&g->functions);
-	return r;
 }
 
 int graph_make(const struct node *n, struct graph *ret)
 {
 	_cleanup_(pairs_done) struct graph_pairs steps = {};
 	_cleanup_(graph_done) struct graph g = { .n = n };
-	int r;
 
-	r = list_steps(n, &steps);
-	if (r >= 0)
-		r = close_steps(&steps, &g);
-	if (r >= 0)
-		r = list_functions(&g);
-	if (r >= 0)
-		*ret = TAKE_STRUCT(g);
-	return r;
+	list_steps(n, &steps);
+	close_steps(&steps, &g);
+	list_functions(&g);
+	if (steps.is_short || g.below.is_short || g.above.is_short || g.functions.is_short)
+		return -ENOMEM;
+	*ret = TAKE_STRUCT(g);
+	return 0;
 }
 
 /* --- questions --- */

@@ -32,6 +32,7 @@ struct graph_pair {
 struct graph_pairs {
 	struct graph_pair *items; /* owned; sorted, each once */
 	size_t n;
+	bool is_short; /* there was no memory for a pair */
 };
 
 struct graph {

@@ -49,10 +49,8 @@ void link_log_break(struct link_log *log, uint64_t usec)
 	append(log, &(struct link_news){ .usec = usec });
 }
 
-int link_log_give(const struct link_log *log, struct node *n)
+void link_log_give(const struct link_log *log, struct node *n)
 {
 	for (size_t i = first(log); i < log->n; i++)
-		if (ADD(n->link_news, n->n_link_news, *at(log, i)) < 0)
-			return -ENOMEM;
-	return 0;
+		NODE_ADD(n, link_news, *at(log, i));
 }

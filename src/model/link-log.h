@@ -37,5 +37,5 @@ void link_log_add(struct link_log *log, const struct link_news *news);
 /* Announcements were lost from here on, or this process did not listen before. */
 void link_log_break(struct link_log *log, uint64_t usec);
 
-/* Appends the log to node.link_news. Return: 0 or -ENOMEM. */
-int link_log_give(const struct link_log *log, struct node *n);
+/* Appends the log to node.link_news. */
+void link_log_give(const struct link_log *log, struct node *n);

@@ -532,23 +532,29 @@ static size_t count_of(const struct node *n, enum node_index_of which)
 	}
 }
 
-static int make_index(struct node *n, enum node_index_of which)
+static void make_index(struct node *n, enum node_index_of which)
 {
-	int r = 0;
-
 	text_index_done(&n->indexes[which]);
-	for (size_t i = 0; i < count_of(n, which) && r >= 0; i++)
-		r = text_index_add(&n->indexes[which], key_of(n, which, i));
-	return r;
+	for (size_t i = 0; i < count_of(n, which); i++)
+		if (!node_note(n, text_index_add(&n->indexes[which], key_of(n, which, i))))
+			return;
 }
 
-int node_make_indexes(struct node *n)
+int node_result(const struct node *n)
 {
-	int r = 0;
+	return n->is_short ? -ENOMEM : 0;
+}
 
-	for (enum node_index_of which = 0; which < _NODE_INDEX_N && r >= 0; which++)
-		r = make_index(n, which);
-	return r;
+bool node_note(struct node *n, int r)
+{
+	n->is_short |= r == -ENOMEM;
+	return r >= 0;
+}
+
+void node_make_indexes(struct node *n)
+{
+	for (enum node_index_of which = 0; which < _NODE_INDEX_N; which++)
+		make_index(n, which);
 }
 
 size_t node_next(const struct node *n, enum node_index_of which, const char *key, size_t *at)

@@ -515,6 +515,8 @@ struct node {
 	bool is_held;    /* "revert" was run: nothing is changed until the next start or reload */
 	bool is_by_hand; /* an administrator wants it now, also what failed in earlier boots */
 
+	bool is_short; /* there was no memory for a fact: see node_result() */
+
 	/* The kernel's log about the function that "explain" is asked about. */
 	struct log_line log_lines[LOG_LINES_MAX];
 	size_t n_log_lines;
@@ -526,11 +528,19 @@ void module_done(struct module *m);
 void memory_done(struct memory *m);
 void node_done(struct node *n);
 
+/* Was there memory for all facts so far? Return: 0 or -ENOMEM: the node is not to be judged. */
+int node_result(const struct node *n);
+/* Notes a want of memory for a fact of @n, when @r says so. Return: @r >= 0. */
+bool node_note(struct node *n, int r);
+/* Appends a fact: NODE_ADD(n, users, u) is one of n->users. Without memory it is noted. */
+#define NODE_ADD(node, member, ...)                                                                \
+	node_note((node), ADD((node)->member, (node)->n_##member, __VA_ARGS__))
+
 /*
  * With thousands of VFs each search through all of them is felt. Rebuilds the indexes; the
- * names, addresses and links they are made of do not change afterwards. Return: 0 or -ENOMEM.
+ * names, addresses and links they are made of do not change afterwards.
  */
-int node_make_indexes(struct node *n);
+void node_make_indexes(struct node *n);
 /* The next element with this key behind *@at, which becomes it: SIZE_MAX before the first, and
  * after the last. */
 size_t node_next(const struct node *n, enum node_index_of which, const char *key, size_t *at);

@@ -150,19 +150,18 @@ void plan_add_hint(struct plan *p, enum reason reason, const char *target, const
 {
 	/* the group of model/reason.h */
 	const bool is_health = reason >= REASON_PCIE_SLOW && reason <= REASON_GPU_WITHOUT_NIC;
-	struct diagnostic *d =
-		is_health ? APPEND(p->health, p->n_health) : APPEND(p->reasons, p->n_reasons);
+	struct diagnostic d = { .reason = reason };
 	va_list ap;
 
-	p->texts.is_short |= !d;
-	if (!d)
-		return;
-	d->reason = reason;
-	COPY(d->target, target);
+	COPY(d.target, target);
 	va_start(ap, format);
 	if (format)
-		vsnprintf(d->detail, sizeof(d->detail), format, ap);
+		vsnprintf(d.detail, sizeof(d.detail), format, ap);
 	va_end(ap);
+	if (is_health)
+		PLAN_ADD(p, health, d);
+	else
+		PLAN_ADD(p, reasons, d);
 }
 
 bool plan_has_open_changes(const struct plan *p)

@@ -257,6 +257,9 @@ _printf_(2, 3) const char *plan_text(struct plan *p, const char *format, ...);
 
 /* Was there memory for all that was added to the plan so far? Return: 0 or -ENOMEM. */
 int plan_result(const struct plan *p);
+/* Appends a value: PLAN_ADD(p, needs, k) is one of p->needs. Without memory it is noted. */
+#define PLAN_ADD(plan, member, ...)                                                                \
+	((plan)->texts.is_short |= ADD((plan)->member, (plan)->n_##member, __VA_ARGS__) < 0)
 /* Appends an action, all other members empty. Without memory it is p->spare, and not in the plan.
  */
 struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,

@@ -355,7 +355,7 @@ static int find_first(const struct packet *p, struct lookup *l)
 	return 0;
 }
 
-int route_find(const struct node *n, struct lookup *l)
+void route_find(const struct node *n, struct lookup *l)
 {
 	const uint32_t ifindex = is_zero(l->address) ? l->ifindex : 0;
 	struct packet p = { .n = n, .l = l, .oif = ifindex };
@@ -367,7 +367,7 @@ int route_find(const struct node *n, struct lookup *l)
 		p.oif = 0;
 	l->result = find_first(&p, l);
 	if (l->result <= 0)
-		return l->result;
+		return;
 	l->result = find_match(&p, &m);
 	if (l->result == 0) {
 		take(&p, &m, l);
@@ -375,7 +375,6 @@ int route_find(const struct node *n, struct lookup *l)
 		leave_by(l, p.oif); /* "assume, that the destination is on link" */
 		l->result = 0;
 	}
-	return l->result;
 }
 
 /* --- where only default routes lead --- */
@@ -388,6 +387,7 @@ struct prefix {
 struct prefixes {
 	struct prefix *items; /* owned */
 	size_t n;
+	bool is_short; /* there was no memory for one */
 };
 
 static int compare_prefix(const void *a, const void *b)
@@ -398,49 +398,43 @@ static int compare_prefix(const void *a, const void *b)
 	return r ? r : compare_u32(&x->length, &y->length);
 }
 
-static int add_prefix(struct prefixes *l, const uint8_t *bytes, uint32_t length)
+static void add_prefix(struct prefixes *l, const uint8_t *bytes, uint32_t length)
 {
-	struct prefix *to = APPEND(l->items, l->n);
+	struct prefix to = { .length = length };
 
-	if (!to)
-		return -ENOMEM;
-	to->length = length;
-	memcpy(to->first, bytes, sizeof(to->first));
+	memcpy(to.first, bytes, sizeof(to.first));
 	for (uint32_t bit = length; bit < 128; bit++)
-		to->first[bit / 8] &= ~(0x80 >> bit % 8);
-	return 0;
+		to.first[bit / 8] &= ~(0x80 >> bit % 8);
+	l->is_short |= ADD(l->items, l->n, to) < 0;
 }
 
 /* Not global, of IPv4: the registry of RFC 6890. Of IPv6 the global ones are 2000::/3. */
-static int add_reserved(struct prefixes *l, int family)
+static void add_reserved(struct prefixes *l, int family)
 {
 	static const struct prefix reserved[] = {
 		{ { 10 }, 8 },        { { 100, 64 }, 10 }, { { 127 }, 8 },
 		{ { 169, 254 }, 16 }, { { 172, 16 }, 12 }, { { 192, 0, 0 }, 24 },
 		{ { 192, 168 }, 16 }, { { 198, 18 }, 15 },
 	};
-	int r = 0;
 
-	for (size_t i = 0; family == AF_INET && i < ELEMENTSOF(reserved) && r >= 0; i++)
-		r = add_prefix(l, reserved[i].first, reserved[i].length);
-	return r;
+	for (size_t i = 0; family == AF_INET && i < ELEMENTSOF(reserved); i++)
+		add_prefix(l, reserved[i].first, reserved[i].length);
 }
 
-static int collect(const struct node *n, int family, struct prefixes *l)
+static void collect(const struct node *n, int family, struct prefixes *l)
 {
 	const uint32_t shortest = family == AF_INET ? 1 : 3;
-	int r = add_reserved(l, family);
 
-	for (size_t i = 0; i < n->n_routes && r >= 0; i++)
+	add_reserved(l, family);
+	for (size_t i = 0; i < n->n_routes; i++)
 		if (n->routes[i].family == family && n->routes[i].prefix_len > shortest)
-			r = add_prefix(l, n->routes[i].dst, n->routes[i].prefix_len);
-	for (size_t i = 0; i < n->n_addresses && r >= 0; i++)
+			add_prefix(l, n->routes[i].dst, n->routes[i].prefix_len);
+	for (size_t i = 0; i < n->n_addresses; i++)
 		if (n->addresses[i].family == family)
-			r = add_prefix(l, n->addresses[i].local, n->addresses[i].prefix_len);
-	for (size_t i = 0; i < n->n_rules && r >= 0; i++)
+			add_prefix(l, n->addresses[i].local, n->addresses[i].prefix_len);
+	for (size_t i = 0; i < n->n_rules; i++)
 		if (n->rules[i].family == family && n->rules[i].dst_len > shortest)
-			r = add_prefix(l, n->rules[i].dst, n->rules[i].dst_len);
-	return r;
+			add_prefix(l, n->rules[i].dst, n->rules[i].dst_len);
 }
 
 static bool is_covered(const struct prefixes *l, const uint8_t *bytes)
@@ -489,7 +483,8 @@ int route_find_default(const struct node *n, int family, uint8_t ret[static 16])
 	};
 	_owns_(struct prefixes, items) l = {};
 
-	if (collect(n, family, &l) < 0)
+	collect(n, family, &l);
+	if (l.is_short)
 		return -ENOMEM;
 	for (size_t i = 0; i < ELEMENTSOF(nobodys); i++)
 		if (nobodys[i].family == family && !is_covered(&l, nobodys[i].bytes)) {

@@ -16,12 +16,12 @@
  * Fills the answer of @l as route_lookup() of os/route.h does. Next hops are those of all routes of
  * the destination that matched with its metric, for the kernel may choose between them.
  *
- * Return: 0 or -errno, which is l->result as well. -ENODATA: it cannot be computed, because a rule
+ * l->result is 0 or -errno. -ENODATA: it cannot be computed, because a rule
  * or a route that may decide has conditions that are not known, or a nexthop object that was not
  * looked up, or because the destination is multicast. -EINVAL also when l->address is no address of
  * this host, of IPv4.
  */
-int route_find(const struct node *n, struct lookup *l);
+void route_find(const struct node *n, struct lookup *l);
 
 /*
  * An address that only default routes lead to: neither a route of any table longer than /1 (of IPv6

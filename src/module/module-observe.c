@@ -30,34 +30,30 @@ static bool is_nic(const struct node *n, const struct pci *pci)
 	       node_ibdev_of(n, pci->address);
 }
 
-/* Return: 1, 0 or -ENOMEM. */
-static int is_listed(const struct fs *fs, const char *name)
+static bool is_listed(const struct fs *fs, struct node *n, const char *name)
 {
 	_cleanup_(freep) char *text = NULL;
 	char *rest, *line;
-	int r = fs_read_all(fs, MODULES_PATH, MAX_BYTES, false, &text, NULL);
 
-	for (rest = text; r >= 0 && (line = strsep(&rest, "\n"));)
+	node_note(n, fs_read_all(fs, MODULES_PATH, MAX_BYTES, false, &text, NULL));
+	for (rest = text; (line = strsep(&rest, "\n"));)
 		if (after(line, name) && *after(line, name) == ' ')
-			return 1;
-	return r == -ENOMEM ? r : 0;
+			return true;
+	return false;
 }
 
 /* Is the module in /sys/module? A folder without initstate is of a built-in module; in a copy,
  * where /proc/modules tells so. */
-static int is_loaded(const struct fs *fs, const struct node *n, const char *name,
-		     enum module_state *ret)
+static bool is_loaded(const struct fs *fs, struct node *n, const char *name, enum module_state *ret)
 {
 	const char *path = FS_PATH("sys/module/%s", name);
 	char text[16];
-	int r;
 
 	*ret = MODULE_LOADED;
 	if (fs_read(fs, FS_PATH("sys/module/%s/initstate", name), text, sizeof(text)) >= 0)
 		return streq(text, "live");
-	r = n->is_copy ? is_listed(fs, name) : 0;
-	if (r != 0)
-		return r;
+	if (n->is_copy && is_listed(fs, n, name))
+		return true;
 	if (!n->is_copy || fs_exists(fs, MODULES_PATH) > 0)
 		*ret = MODULE_BUILTIN;
 	return fs_exists(fs, path) > 0;
@@ -75,31 +71,24 @@ static void read_text(const struct fs *fs, const char *module, const char *file,
 	make_printable(ret);
 }
 
-static int read_holders(const struct fs *fs, struct module *m)
+static void read_holders(const struct fs *fs, struct node *n, struct module *m)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
 
-	r = fs_list(fs, FS_PATH("sys/module/%s/holders", m->name), &names);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0; /* built in, or just going: refcnt counts them too */
+	if (!node_note(n, fs_list(fs, FS_PATH("sys/module/%s/holders", m->name), &names)))
+		return; /* built in, or just going: refcnt counts them too */
 
 	for (size_t i = 0; i < names.n_names; i++)
 		if (!append_word(m->holders, sizeof(m->holders), " ", "%s", names.names[i]))
 			break; /* enough for a report */
 	make_printable(m->holders);
-	return 0;
 }
 
-static int read_parameters(const struct fs *fs, struct module *m)
+static void read_parameters(const struct fs *fs, struct node *n, struct module *m)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
 
-	r = fs_list(fs, FS_PATH("sys/module/%s/parameters", m->name), &names);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-
+	node_note(n, fs_list(fs, FS_PATH("sys/module/%s/parameters", m->name), &names));
 	for (size_t i = 0; i < names.n_names; i++) {
 		struct parameter *p = (struct parameter *)module_parameter(m, names.names[i]);
 
@@ -107,22 +96,20 @@ static int read_parameters(const struct fs *fs, struct module *m)
 			continue;
 		if (!p)
 			p = APPEND(m->parameters, m->n_parameters);
-		if (!p)
-			return -ENOMEM;
+		if (!node_note(n, p ? 0 : -ENOMEM))
+			return;
 		COPY(p->name, names.names[i]);
 		make_printable(p->name);
 		read_text(fs, m->name, FS_PATH("parameters/%s", names.names[i]), p->value,
 			  sizeof(p->value));
 	}
 	module_sort_parameters(m);
-	return 0;
 }
 
 /* Reads the facts of a module in the kernel. Source: kernel/module/sysfs.c, kernel/params.c. */
-static int read_loaded(const struct fs *fs, struct module *m)
+static void read_loaded(const struct fs *fs, struct node *n, struct module *m)
 {
 	char taint[16];
-	int r;
 
 	read_text(fs, m->name, "version", m->loaded_version, sizeof(m->loaded_version));
 	read_text(fs, m->name, "srcversion", m->loaded_srcversion, sizeof(m->loaded_srcversion));
@@ -133,8 +120,8 @@ static int read_loaded(const struct fs *fs, struct module *m)
 	if (fs_read_u32(fs, FS_PATH("sys/module/%s/refcnt", m->name), &m->refcnt) < 0)
 		m->refcnt = UINT32_MAX;
 
-	r = read_holders(fs, m);
-	return r < 0 ? r : read_parameters(fs, m);
+	read_holders(fs, n, m);
+	read_parameters(fs, n, m);
 }
 
 static struct module *find(const struct node *n, const char *name)
@@ -159,10 +146,7 @@ static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
 
 	module_spell(module.name, name);
 	module.refcnt = UINT32_MAX;
-	r = is_loaded(&d->fs, n, module.name, &module.state);
-	if (r < 0)
-		return r;
-	if (r == 0) {
+	if (!is_loaded(&d->fs, n, module.name, &module.state)) {
 		if (d->modules.is_closed && !is_at_work)
 			return 0;
 		r = module_look(&d->modules, module.name, &module.state);
@@ -170,8 +154,7 @@ static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
 			return r;
 	}
 
-	if (ADD(n->modules, n->n_modules, module) < 0)
-		return -ENOMEM;
+	NODE_ADD(n, modules, module);
 	SORT(n->modules, n->n_modules, compare_text);
 	return 0;
 }
@@ -293,19 +276,19 @@ static bool needs_info(const struct node *n, const struct module *m)
 			   (!p->driver[0] && streq(p->module, m->name)));
 }
 
-static int read_facts(struct os *d, const struct node *n, struct module *m)
+static int read_facts(struct os *d, struct node *n, struct module *m)
 {
 	enum module_state state;
-	int r = is_loaded(&d->fs, n, m->name, &state);
+	int r;
 
-	if (r > 0) {
+	if (is_loaded(&d->fs, n, m->name, &state)) {
 		m->state = state;
-		r = read_loaded(&d->fs, m);
+		read_loaded(&d->fs, n, m);
 	} else {
 		m->refcnt = UINT32_MAX;
 	}
-	if (r < 0 || !needs_info(n, m))
-		return r;
+	if (!needs_info(n, m))
+		return 0;
 
 	r = module_read(&d->modules, true, m);
 	if (r == -ENOENT) /* loaded, and its file was removed since */

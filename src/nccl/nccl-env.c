@@ -148,7 +148,7 @@ static int add_netdevs(const struct fs *fs, const struct ibdev *ib, struct node 
 static int add_pci(const struct fs *fs, const struct ibdev *ib, struct node *n)
 {
 	uint32_t vendor, device;
-	struct pci *pci;
+	struct pci pci = {};
 	int r;
 
 	if (!*ib->pci)
@@ -159,19 +159,17 @@ static int add_pci(const struct fs *fs, const struct ibdev *ib, struct node *n)
 	if (r < 0) /* below a function, but none itself: its kind is not known */
 		return r == -ENOENT || r == -ENODEV ? 0 : r;
 
-	pci = APPEND(n->pcis, n->n_pcis);
-	if (!pci)
-		return -ENOMEM;
-	COPY(pci->address, ib->pci);
-	pci->vendor = (uint16_t)vendor;
-	pci->device = (uint16_t)device;
-	r = fs_read_link_name(fs, FS_PATH(IBDEV_FOLDER "/%s/device/physfn", ib->name), pci->physfn,
-			      sizeof(pci->physfn));
+	COPY(pci.address, ib->pci);
+	pci.vendor = (uint16_t)vendor;
+	pci.device = (uint16_t)device;
+	r = fs_read_link_name(fs, FS_PATH(IBDEV_FOLDER "/%s/device/physfn", ib->name), pci.physfn,
+			      sizeof(pci.physfn));
 	if (r < 0)
-		pci->physfn[0] = '\0'; /* no VF */
-	if (fs_read_link_name(fs, FS_PATH(IBDEV_FOLDER "/%s/device/driver", ib->name), pci->driver,
-			      sizeof(pci->driver)) < 0)
-		pci->driver[0] = '\0'; /* going away just now */
+		pci.physfn[0] = '\0'; /* no VF */
+	if (fs_read_link_name(fs, FS_PATH(IBDEV_FOLDER "/%s/device/driver", ib->name), pci.driver,
+			      sizeof(pci.driver)) < 0)
+		pci.driver[0] = '\0'; /* going away just now */
+	NODE_ADD(n, pcis, pci);
 	return 0;
 }
 
@@ -198,42 +196,37 @@ static int add_ibdev(const struct fs *fs, const char *name, struct node *n)
 	return r < 0 ? r : add_pci(fs, ib, n);
 }
 
-static int add_address(const struct ifaddrs *i, struct node *n)
+static void add_address(const struct ifaddrs *i, struct node *n)
 {
 	const struct sockaddr *peer = i->ifa_flags & IFF_POINTOPOINT ? i->ifa_dstaddr : NULL;
 	const struct netdev *nd = node_netdev_named(n, i->ifa_name);
-	struct address *a;
+	struct address a = {};
 
 	if (!nd || !i->ifa_addr ||
 	    (i->ifa_addr->sa_family != AF_INET && i->ifa_addr->sa_family != AF_INET6))
-		return 0;
-	a = APPEND(n->addresses, n->n_addresses);
-	if (!a)
-		return -ENOMEM;
-	a->ifindex = nd->ifindex;
-	a->family = i->ifa_addr->sa_family;
-	if (a->family == AF_INET6) {
-		memcpy(a->local, &((const struct sockaddr_in6 *)i->ifa_addr)->sin6_addr, 16);
+		return;
+	a.ifindex = nd->ifindex;
+	a.family = i->ifa_addr->sa_family;
+	if (a.family == AF_INET6) {
+		memcpy(a.local, &((const struct sockaddr_in6 *)i->ifa_addr)->sin6_addr, 16);
 	} else {
-		memcpy(a->local, &((const struct sockaddr_in *)i->ifa_addr)->sin_addr, 4);
-		memcpy(a->peer,
-		       &((const struct sockaddr_in *)(peer ? peer : i->ifa_addr))->sin_addr, 4);
+		memcpy(a.local, &((const struct sockaddr_in *)i->ifa_addr)->sin_addr, 4);
+		memcpy(a.peer, &((const struct sockaddr_in *)(peer ? peer : i->ifa_addr))->sin_addr,
+		       4);
 	}
-	return 0;
+	NODE_ADD(n, addresses, a);
 }
 
 /* A sandbox may forbid the socket for it; then functions tell whose netdevs these are. */
-static int add_addresses(struct node *n)
+static void add_addresses(struct node *n)
 {
 	struct ifaddrs *all = NULL;
-	int r = 0;
 
-	if (getifaddrs(&all) < 0)
-		return errno == ENOMEM ? -ENOMEM : 0;
-	for (const struct ifaddrs *i = all; i && r >= 0; i = i->ifa_next)
-		r = add_address(i, n);
+	if (!node_note(n, getifaddrs(&all) < 0 ? -errno : 0))
+		return;
+	for (const struct ifaddrs *i = all; i; i = i->ifa_next)
+		add_address(i, n);
 	freeifaddrs(all);
-	return r;
 }
 
 int observe_nccl(const struct fs *fs, struct node *n)
@@ -251,11 +244,11 @@ int observe_nccl(const struct fs *fs, struct node *n)
 		r = add_ibdev(fs, names.names[i], n);
 	if (r >= 0)
 		r = add_netdev(fs, "eth0", n);
-	if (r >= 0 && fs->is_live)
-		r = add_addresses(n);
+	if (fs->is_live)
+		add_addresses(n);
 	if (r >= 0)
 		r = observe_nodes(fs, n);
 	SORT(n->netdevs, n->n_netdevs, compare_u32);
 	SORT(n->pcis, n->n_pcis, compare_text);
-	return r;
+	return r < 0 ? r : node_result(n);
 }

@@ -59,11 +59,9 @@ static int make(const struct config *c, const struct node *n, const struct plan 
 	}
 }
 
-int output_files(const struct config *c, const struct node *n, struct plan *p)
+void output_files(const struct config *c, const struct node *n, struct plan *p)
 {
-	int r = 0;
-
-	for (enum output i = 0; i < _OUTPUT_N && r >= 0; i++) {
+	for (enum output i = 0; i < _OUTPUT_N; i++) {
 		struct plan_output *o = &p->outputs[i];
 
 		if (!c->output.paths[i][0])
@@ -71,9 +69,8 @@ int output_files(const struct config *c, const struct node *n, struct plan *p)
 		o->path = c->output.paths[i];
 		o->is_kept = n->outputs[i].text && plan_has_lost_devices(p);
 		if (!o->is_kept)
-			r = make(c, n, p, i, o);
+			p->texts.is_short |= make(c, n, p, i, o) < 0;
 	}
-	return r;
 }
 
 static bool is_named(const struct device *d)

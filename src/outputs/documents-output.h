@@ -17,10 +17,8 @@
  * a node that is ready or degraded, and stays while a device is in a pod: files that change when
  * pods come and go would be read at the wrong moment. The CDI file appears when the node is ready
  * or degraded, and is gone while no device has a character device.
- *
- * Return: 0 or -ENOMEM.
  */
-int output_files(const struct config *c, const struct node *n, struct plan *p);
+void output_files(const struct config *c, const struct node *n, struct plan *p);
 
 /*
  * The file for container runtimes, by the specification of the Container Device Interface: YAML,

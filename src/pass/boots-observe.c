@@ -43,12 +43,12 @@ static void tell_machine(const struct fs *fs, struct node *n)
 		snprintf(n->machine, sizeof(n->machine), "%016" PRIx64, hash_text(id));
 }
 
-int observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
+void observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
 {
 	struct boots boots = {};
-	int r;
 
-	r = memory_read_tables(fs, MEMORY_NODE, &(struct memory_table){ &boots_fields, &boots }, 1);
+	node_note(n, memory_read_tables(fs, MEMORY_NODE,
+					&(struct memory_table){ &boots_fields, &boots }, 1));
 	if (boots.n_entries > MAX_BOOTS) { /* only the last ones count */
 		memmove(boots.entries, boots.entries + boots.n_entries - MAX_BOOTS,
 			MAX_BOOTS * sizeof(*boots.entries));
@@ -58,5 +58,4 @@ int observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
 	memory->n_boots = boots.n_entries;
 	tell_program(fs, n, memory);
 	tell_machine(fs, n);
-	return r;
 }

@@ -50,14 +50,12 @@ static int read_answers(const struct fs *fs, struct node *n)
 	return r;
 }
 
-static int observe_outputs(const struct fs *fs, struct node *n)
+static void observe_outputs(const struct fs *fs, struct node *n)
 {
-	int r;
+	const int r = fs_read_all(fs, RULES_PATH, MAX_RULES_BYTES, false, &n->rules_file, NULL);
 
-	r = fs_read_all(fs, RULES_PATH, MAX_RULES_BYTES, false, &n->rules_file, NULL);
-	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+	if (!node_note(n, r) && r != -ENOENT && r != -ENOMEM)
 		log_debug_errno(r, "/" RULES_PATH ": not ours, will be replaced");
-	return r == -ENOMEM ? r : 0;
 }
 
 /* Parses the head of state.json, which are its first keys: the devices after it may be many. */
@@ -73,7 +71,7 @@ static int parse_head(char *text, size_t size, json_t **ret)
 }
 
 /* Reads the head of state.json. If the file is missing or not ours, @ret stays as it is. */
-static int read_head(const struct fs *fs, struct state_head *ret)
+static void read_head(const struct fs *fs, struct node *n, struct state_head *ret)
 {
 	_cleanup_(freep) char *text = NULL;
 	json_auto_t *document = NULL;
@@ -86,29 +84,24 @@ static int read_head(const struct fs *fs, struct state_head *ret)
 		r = parse_head(text, size, &document);
 	if (r >= 0)
 		r = fields_parse(&state_head_fields, document, &head, NULL);
-	if (r >= 0)
+	if (node_note(n, r))
 		*ret = head;
 	else if (r != -ENOENT)
 		log_debug_errno(r, STATE_PATH ": not used");
-	return r == -ENOMEM ? r : 0;
 }
 
-static int recall(const struct fs *fs, const struct node *n, struct memory *memory)
+static void recall(const struct fs *fs, struct node *n, struct memory *memory)
 {
 	struct state_head head = {};
 	struct ledger ledger = {};
 	const struct memory_table tables[] = { { &pass_memory_fields, memory },
 					       { &ledger_fields, &ledger } };
-	int r;
 
-	r = read_head(fs, &head);
-	if (r >= 0)
-		r = memory_read_tables(fs, MEMORY_BOOT, tables, ELEMENTSOF(tables));
-	if (r >= 0)
+	read_head(fs, n, &head);
+	if (node_note(n, memory_read_tables(fs, MEMORY_BOOT, tables, ELEMENTSOF(tables))))
 		memory_take(memory, n->boot_id, &head);
 	memory->ledger = ledger.entries;
 	memory->n_ledger = ledger.n_entries;
-	return r;
 }
 
 /* Is @pid a process of ours? The kernel reuses PIDs, so its command is compared. */
@@ -144,12 +137,11 @@ static void find_stuck(const struct fs *fs, const struct attempts *tried, struct
 int observe_memory(const struct fs *fs, const struct attempts *tried, struct node *n,
 		   struct memory *memory)
 {
-	int r;
-
-	r = recall(fs, n, memory);
+	recall(fs, n, memory);
 	n->is_held = fs_exists(fs, HOLD_PATH) != 0; /* also when that is not known */
 	find_stuck(fs, tried, memory);
-	return r < 0 ? r : observe_boots(fs, n, memory);
+	observe_boots(fs, n, memory);
+	return node_result(n);
 }
 
 void observe_writer(const struct fs *fs, const struct node *n, const struct attempts *tried,
@@ -177,19 +169,18 @@ void observe_writer(const struct fs *fs, const struct node *n, const struct atte
  * Reads SMC's table of PNETIDs, with the entries of all programs, if the module smc is in the
  * kernel. A captured tree has the table in its answers. A table that cannot be read is no error.
  */
-static int observe_smc(struct os *d, struct node *n)
+static void observe_smc(struct os *d, struct node *n)
 {
 	const struct module *m = node_module(n, SMC_MODULE);
 	int r;
 
 	if (!d->fs.is_live || !m || (m->state != MODULE_LOADED && m->state != MODULE_BUILTIN))
-		return 0;
+		return;
 
 	r = smc_list(&d->smc, &n->pnets, &n->n_pnets);
+	n->has_pnets = node_note(n, r);
 	if (r < 0 && r != -ENOMEM)
 		log_debug_errno(r, "The table of PNETIDs cannot be read");
-	n->has_pnets = r >= 0;
-	return r == -ENOMEM ? r : 0;
 }
 
 /*
@@ -221,14 +212,10 @@ static int observe_devices(struct os *d, struct node *n, const struct memory *me
 {
 	int r;
 
-	r = observe_vfs(d, n, memory);
-	if (r < 0)
-		return r;
+	observe_vfs(d, n, memory);
 	r = observe_rdma(d, n, memory);
-	if (r >= 0)
-		r = node_make_indexes(n);
-	if (r >= 0)
-		look_for_aways(&d->fs, n);
+	node_make_indexes(n);
+	look_for_aways(&d->fs, n);
 	return r;
 }
 
@@ -282,33 +269,31 @@ static int observe_node(struct os *d, const struct attempts *tried, struct node 
 	observe_writer(&d->fs, &n, tried, &memory);
 	if (!d->fs.is_live)
 		r = read_answers(&d->fs, &n);
-	if (r >= 0 && !d->fs.is_live)
-		r = observe_socks(d, &n);
-	if (r >= 0)
-		r = observe_net(d, &n);
-	if (r >= 0)
-		r = observe_signs(&d->fs, &n);
-	if (r >= 0)
-		r = observe_metadata(&d->fs, &n, &memory);
-	if (r >= 0)
-		r = observe_cni(&d->fs, &n, &memory);
-	if (r >= 0)
-		r = observe_devices(d, &n, &memory);
+	if (r < 0)
+		return r;
+	if (!d->fs.is_live)
+		observe_socks(d, &n);
+	r = observe_net(d, &n);
+	if (r < 0)
+		return r;
+	observe_signs(&d->fs, &n);
+	observe_metadata(&d->fs, &n, &memory);
+	observe_cni(&d->fs, &n, &memory);
+	r = observe_devices(d, &n, &memory);
 	if (r < 0)
 		return r;
 	say_unknown(&d->fs, &n);
 	node_forget_replaced(&n, &memory); /* before it is used */
 	r = observe_modules(d, &n);
-	if (r >= 0)
-		r = observe_smc(d, &n);
 	if (r < 0)
 		return r;
+	observe_smc(d, &n);
 	observe_rdma_cm(&d->fs, &n);
+	observe_limits(&d->fs, &n);
+	observe_outputs(&d->fs, &n);
 	r = observe_options(&d->fs, &n);
 	if (r >= 0)
-		r = observe_limits(&d->fs, &n);
-	if (r >= 0)
-		r = observe_outputs(&d->fs, &n);
+		r = node_result(&n);
 	if (r < 0)
 		return r;
 
@@ -333,23 +318,17 @@ static int look_at(struct os *d, const struct config *c, const struct attempts *
 	r = kubelet_look(&d->fs, c, n.is_copy, &n.kubelet, &n.kubelet_decision);
 	if (r < 0)
 		return r;
-	r = observe_places(&d->fs, &n);
-	if (r >= 0)
-		r = observe_destinations_ask(d, &n);
-	if (r < 0)
-		return r;
+	observe_places(&d->fs, &n);
+	observe_destinations_ask(d, &n);
 	if (d->link_log)
-		r = link_log_give(d->link_log, &n);
-	if (r >= 0)
-		r = observe_health(d, &n, &memory);
-	if (r >= 0)
-		r = observe_generated(&d->fs, c);
-	if (r < 0)
-		return r;
+		link_log_give(d->link_log, &n);
+	observe_health(d, &n, &memory);
+	r = observe_generated(&d->fs, c);
 	n.is_generated_stale = r > 0;
-	r = observe_plugin(&d->fs, c, &n, &memory);
+	observe_plugin(&d->fs, c, &n, &memory);
+	observe_files(&d->fs, c, &n);
 	if (r >= 0)
-		r = observe_files(&d->fs, c, &n);
+		r = node_result(&n);
 	if (r < 0)
 		return r;
 	/* A file whose absence is not known either would count as absent. */
@@ -421,11 +400,12 @@ static bool recall_opened(const struct os *d, const struct node *n, struct ibdev
 	return false;
 }
 
-static int note_opened(struct os *d, const struct node *n, const struct ibdev *ib)
+static void note_opened(struct os *d, struct node *n, const struct ibdev *ib)
 {
 	const struct opened o = { ib->index, ib->active_mtu, mtu_of(n, ib) };
 
-	return ib->verbs == 0 ? ADD(d->opened, d->n_opened, o) : 0;
+	if (ib->verbs == 0)
+		node_note(n, ADD(d->opened, d->n_opened, o));
 }
 
 int observe_verbs(struct os *d, const struct questions *q, struct node *n)
@@ -437,8 +417,8 @@ int observe_verbs(struct os *d, const struct questions *q, struct node *n)
 
 	if (!questions_ask(q, QUESTION_VERBS))
 		return 0;
-	if (!answers || !names)
-		return -ENOMEM;
+	if (!node_note(n, answers && names ? 0 : -ENOMEM))
+		return 0;
 	for (size_t i = 0; i < q->n_ibdevs; i++) {
 		struct ibdev *ib = (struct ibdev *)node_ibdev_named(n, q->ibdevs[i]);
 
@@ -457,8 +437,7 @@ int observe_verbs(struct os *d, const struct questions *q, struct node *n)
 			verbs_try((const char(*)[IBDEV_LEN])names + i, 1, &answers[i]);
 		ib->active_mtu = answers[i].active_mtu;
 		ib->verbs = judge_verbs(&d->fs, ib, answers[i].result);
-		if (note_opened(d, n, ib) < 0)
-			return -ENOMEM;
+		note_opened(d, n, ib);
 		n_tried += ib->verbs != 1;
 	}
 	return n_tried;
@@ -468,37 +447,24 @@ static int answer(void *userdata, const struct questions *q, const struct memory
 		  struct node *n)
 {
 	struct os *d = userdata;
-	int n_known = 0, r;
+	int n_known, r = 0;
 
 	observe_pcie(&d->fs, q, n); /* nothing is planned by it */
-	r = observe_vf_owners(&d->fs, q, n);
-	if (r < 0)
-		return r;
+	observe_vf_owners(&d->fs, q, n);
 	n_known = observe_link_downed(&d->fs, q, n);
-	if (!d->fs.is_live)
-		return n_known;
-	if (questions_ask(q, QUESTION_USERS)) {
-		r = observe_users(d, n, memory);
-		if (r < 0)
-			return r;
+	if (d->fs.is_live && questions_ask(q, QUESTION_USERS)) {
+		observe_users(d, n, memory);
 		n_known++;
 	}
-	if (questions_ask(q, QUESTION_SOCKS)) {
-		r = observe_socks(d, n);
-		if (r < 0)
-			return r;
+	if (d->fs.is_live && questions_ask(q, QUESTION_SOCKS)) {
+		observe_socks(d, n);
 		n_known++;
 	}
-	r = observe_verbs(d, q, n);
-	if (r < 0)
-		return r;
-	n_known += r;
-	r = observe_lookups(d, q, n);
-	if (r >= 0) {
-		n_known += r;
+	if (d->fs.is_live) {
+		n_known += observe_verbs(d, q, n) + observe_lookups(d, q, n);
 		r = observe_dcbs(d, q, n, memory);
 	}
-	return r < 0 ? r : n_known + r > 0;
+	return node_result(n) ?: n_known + r > 0;
 }
 
 /* --- clock and children --- */

@@ -17,7 +17,7 @@ struct world live_world(struct os *d);
 
 /*
  * Fills @memory: records of earlier passes, the state that was reported last; and, from @tried,
- * what is stuck. Needs node.boot_id. Return: 0 or -errno.
+ * what is stuck. Needs node.boot_id. Return: 0 or -ENOMEM: drivers must not be asked then.
  */
 int observe_memory(const struct fs *fs, const struct attempts *tried, struct node *n,
 		   struct memory *memory);
@@ -33,6 +33,6 @@ void observe_writer(const struct fs *fs, const struct node *n, const struct atte
 /*
  * QUESTION_VERBS: opens each device with libibverbs, once in a pass where that succeeds, and notes
  * the result in ibdev.verbs; a device that left since the look does not count as tried. Return: the
- * number of devices tried, or -ENOMEM.
+ * number of devices tried.
  */
 int observe_verbs(struct os *d, const struct questions *q, struct node *n);

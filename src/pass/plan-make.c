@@ -63,12 +63,8 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 int plan_finish(const struct config *c, const struct node *n, const struct memory *memory,
 		struct plan *p)
 {
-	int r;
-
 	plan_health(n, memory, p);
-	r = output_files(c, n, p);
-	if (r < 0)
-		return r;
+	output_files(c, n, p);
 	plan_outputs(c, n, memory, p);
 	return plan_result(p);
 }

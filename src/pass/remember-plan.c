@@ -133,33 +133,29 @@ static struct device_memory remember(const struct node *n, const struct memory *
  */
 static int add_attempts(const struct memory *memory, const struct plan *p, struct memory *to)
 {
-	struct attempt *t;
+	int r = 0;
 
-	for (size_t i = 0; i < memory->n_attempts; i++) {
-		if (ADD(to->attempts, to->n_attempts, memory->attempts[i]) < 0)
-			return -ENOMEM;
-	}
-	for (size_t i = 0; i < p->n_actions; i++) {
+	for (size_t i = 0; i < memory->n_attempts && r >= 0; i++)
+		r = ADD(to->attempts, to->n_attempts, memory->attempts[i]);
+	for (size_t i = 0; i < p->n_actions && r >= 0; i++) {
 		const struct action *a = &p->actions[i];
+		struct attempt t = { .verb = a->verb,
+				     .result = a->result,
+				     .is_vain = a->is_vain,
+				     .instance = a->instance,
+				     .value = a->value,
+				     .ifindex = a->ifindex };
 		char to_text[SHOWN_LEN];
 
 		if (!a->is_done || a->result >= 0 || (a->is_vain && a->ifindex > 0))
 			continue;
-		t = APPEND(to->attempts, to->n_attempts);
-		if (!t)
-			return -ENOMEM;
-		t->ifindex = a->ifindex;
-		t->instance = a->instance;
-		t->value = a->value;
-		t->result = a->result;
-		t->is_vain = a->is_vain;
-		t->verb = a->verb;
-		COPY(t->target, a->target);
-		COPY(t->subject, a->subject);
-		COPY(t->to, action_to(a, to_text));
-		COPY(t->error, a->error);
+		COPY(t.target, a->target);
+		COPY(t.subject, a->subject);
+		COPY(t.to, action_to(a, to_text));
+		COPY(t.error, a->error);
+		r = ADD(to->attempts, to->n_attempts, t);
 	}
-	return 0;
+	return r;
 }
 
 /* Functions that are gone are remembered for one more look, which then drops them. */
@@ -200,12 +196,10 @@ int plan_remember(const struct config *c, const struct node *n, const struct mem
 	to.net_hash = p->net_hash;
 	to.net_usec = p->net_usec;
 	COPY(to.last_plugin_path, *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file);
-	for (size_t i = 0; i < p->n_devices; i++) {
-		if (ADD(to.devices, to.n_devices, remember(n, memory, &p->devices[i], is_wanted)) <
-		    0)
-			return -ENOMEM;
-	}
-	r = add_gone(n, memory, &to);
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		r = ADD(to.devices, to.n_devices, remember(n, memory, &p->devices[i], is_wanted));
+	if (r >= 0)
+		r = add_gone(n, memory, &to);
 	if (r >= 0)
 		r = add_attempts(memory, p, &to);
 	return GIVE(r, to, ret);

@@ -49,52 +49,48 @@ static bool is_ours(const struct fs *fs, const char *path, const char *text)
 }
 
 /* Reads the plugin's file, or its manifest, at the absolute @path. */
-static int read_text(const struct fs *fs, const char *path, bool is_manifest, char **ret)
+static void read_text(const struct fs *fs, const char *path, bool is_manifest, struct node *n,
+		      char **ret)
 {
-	int r = fs_read_all(fs, path + 1, MAX_BYTES, true, ret, NULL);
+	const int r = fs_read_all(fs, path + 1, MAX_BYTES, true, ret, NULL);
 
-	if (r < 0 && r != -ENOENT && r != -ENOMEM)
-		log_debug_errno(r, "%s", path);
-	if (r >= 0)
+	if (node_note(n, r))
 		record(fs, path + 1, *ret,
 		       is_manifest ? is_prefix(*ret, MANIFEST_MARK) : is_ours(fs, path, *ret));
-	return r == -ENOMEM ? r : 0;
+	else if (r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "%s", path);
 }
 
 /* Finds the file that an earlier configuration of this boot wrote to another path. */
-static int find_old_file(const struct fs *fs, const struct config *c, struct node *n,
-			 const struct memory *memory)
+static void find_old_file(const struct fs *fs, const struct config *c, struct node *n,
+			  const struct memory *memory)
 {
 	/* Without a record the path is unknown, but a file in our own folder can only be ours. */
 	const char *last =
 		*memory->last_plugin_path ? memory->last_plugin_path : "/" PLUGIN_CONFIG_PATH;
 	_cleanup_(freep) char *text = NULL;
-	int r;
 
 	if (streq(last, c->plugin.config_file) || !fs_exists(fs, last + 1))
-		return 0;
-	r = read_text(fs, last, false, &text);
+		return;
+	read_text(fs, last, false, n, &text);
 	if (is_ours(fs, last, text))
 		COPY(n->old_plugin_path, last);
-	return r;
 }
 
 /* Finds the static pod that an earlier configuration wrote in any boot, unless it was replaced. */
-static int find_old_manifest(const struct fs *fs, const struct config *c, struct node *n)
+static void find_old_manifest(const struct fs *fs, const struct config *c, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
 	struct manifest_record record = {};
 	const char *path = record.path;
-	int r;
 
-	r = memory_read(fs, MEMORY_NODE, &manifest_record_fields, &record);
-	if (r < 0 || *path != '/' || strstr(path, "/../") || streq(path, c->plugin.manifest))
-		return r;
+	if (!node_note(n, memory_read(fs, MEMORY_NODE, &manifest_record_fields, &record)) ||
+	    *path != '/' || strstr(path, "/../") || streq(path, c->plugin.manifest))
+		return;
 
-	r = read_text(fs, path, true, &text);
+	read_text(fs, path, true, n, &text);
 	if (text && is_prefix(text, MANIFEST_MARK))
 		COPY(n->old_manifest_path, path);
-	return r;
 }
 
 /* When the file got its present content, in clock ticks after boot. */
@@ -131,35 +127,30 @@ static uint64_t monotonic_usec(uint64_t ticks)
 }
 
 /* @change: NULL when there is no file. */
-static int find_processes(const struct fs *fs, const char *command, const uint64_t *change,
-			  struct node *n)
+static void find_processes(const struct fs *fs, const char *command, const uint64_t *change,
+			   struct node *n)
 {
 	const int64_t hz = sysconf(_SC_CLK_TCK);
-	_cleanup_(processes_done) struct processes list = {};
+	_owns_(struct processes, items) list = {};
 	struct fs unrecorded = *fs; /* a capture has no files of processes */
-	int r;
 
 	unrecorded.on_read = NULL;
-	r = processes_list_named(&unrecorded, command, &list);
-	for (size_t i = 0; i < list.n && r >= 0; i++) {
+	node_note(n, processes_list_named(&unrecorded, command, &list));
+	for (size_t i = 0; i < list.n; i++) {
 		const struct process *p = &list.items[i];
-		struct plugin_process *found;
+		struct plugin_process found = { .pid = p->pid,
+						.started_usec = monotonic_usec(p->start),
+						.is_dated = change != NULL };
 
-		found = APPEND(n->plugin_processes, n->n_plugin_processes);
-		if (!found)
-			return -ENOMEM;
-		found->pid = p->pid;
-		found->started_usec = monotonic_usec(p->start);
-		found->is_dated = change != NULL;
 		if (change) { /* in seconds, and never 0 for an earlier start */
-			found->since_change_sec = ((int64_t)p->start - (int64_t)*change) / hz;
-			if (p->start < *change && found->since_change_sec == 0)
-				found->since_change_sec = -1;
+			found.since_change_sec = ((int64_t)p->start - (int64_t)*change) / hz;
+			if (p->start < *change && found.since_change_sec == 0)
+				found.since_change_sec = -1;
 		}
-		COPY(found->command, p->command);
-		process_container(&unrecorded, p->pid, found->container, sizeof(found->container));
+		COPY(found.command, p->command);
+		process_container(&unrecorded, p->pid, found.container, sizeof(found.container));
+		NODE_ADD(n, plugin_processes, found);
 	}
-	return r == -ENOMEM ? r : 0;
 }
 
 /* Is it the socket of @resource? k8s-rdma-shared-dev-plugin and sriov-network-device-plugin name it
@@ -251,57 +242,48 @@ int observe_plugin_resources(const struct fs *fs, struct node *n)
 	registered = json_object_get(json_object_get(document, "Data"), "RegisteredDevices");
 	json_object_foreach(registered, name, ids)
 	{
-		struct plugin_resource *p = APPEND(n->plugin_resources, n->n_plugin_resources);
+		struct plugin_resource p = { .n_devices = (uint32_t)json_array_size(ids) };
 
-		if (!p)
-			return -ENOMEM;
-		COPY(p->name, name);
-		p->n_devices = (uint32_t)json_array_size(ids);
+		COPY(p.name, name);
+		NODE_ADD(n, plugin_resources, p);
 	}
 	if (registered)
 		record_registered(fs, registered);
-	return 0;
+	return node_result(n);
 }
 
 /* The resources are unknown while there is no kubelet yet, or its file is being replaced. */
-static int observe_registered(const struct fs *fs, const struct config *c, struct node *n)
+static void observe_registered(const struct fs *fs, const struct config *c, struct node *n)
 {
 	bool has_kubelet;
 	int r = observe_plugin_sockets(fs, c, n, &has_kubelet);
 
 	if (r >= 0 && n->n_plugin_sockets > 1)
 		r = observe_plugin_resources(fs, n);
-	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+	if (!node_note(n, r) && r != -ENOENT && r != -ENOMEM)
 		log_debug_errno(r, "/" PLUGIN_SOCKETS);
-	return r == -ENOMEM ? r : 0;
 }
 
-int observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
-		   const struct memory *memory)
+void observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
+		    const struct memory *memory)
 {
 	uint64_t change;
-	int r;
 
-	r = find_old_file(fs, c, n, memory);
-	if (r >= 0)
-		r = find_old_manifest(fs, c, n);
-	if (r >= 0 && *c->plugin.config_file)
-		r = read_text(fs, c->plugin.config_file, false, &n->plugin_file);
+	find_old_file(fs, c, n, memory);
+	find_old_manifest(fs, c, n);
+	if (*c->plugin.config_file)
+		read_text(fs, c->plugin.config_file, false, n, &n->plugin_file);
 	n->is_plugin_foreign = *c->plugin.config_file && fs_exists(fs, c->plugin.config_file + 1) &&
 			       !is_ours(fs, c->plugin.config_file, n->plugin_file);
-	if (r >= 0 && *c->plugin.manifest)
-		r = read_text(fs, c->plugin.manifest, true, &n->manifest_file);
-	if (r >= 0 && plugin_has_file(c->plugin.type))
-		r = observe_registered(fs, c, n);
-	if (r < 0)
-		return r;
+	if (*c->plugin.manifest)
+		read_text(fs, c->plugin.manifest, true, n, &n->manifest_file);
+	if (plugin_has_file(c->plugin.type))
+		observe_registered(fs, c, n);
 	if (fs->is_live && c->plugin.type == PLUGIN_DRA_SRIOV)
-		return find_processes(fs, commands[c->plugin.type], NULL, n);
-	if (!fs->is_live || !plugin_has_file(c->plugin.type) || !n->plugin_file ||
-	    !get_change(fs, c->plugin.config_file + 1, &change))
-		return r;
-
-	return find_processes(fs, commands[c->plugin.type], &change, n);
+		find_processes(fs, commands[c->plugin.type], NULL, n);
+	else if (fs->is_live && plugin_has_file(c->plugin.type) && n->plugin_file &&
+		 get_change(fs, c->plugin.config_file + 1, &change))
+		find_processes(fs, commands[c->plugin.type], &change, n);
 }
 
 int observe_plugin_processes(const struct fs *fs, const struct config *c, struct node *n)
@@ -315,5 +297,6 @@ int observe_plugin_processes(const struct fs *fs, const struct config *c, struct
 	n->n_plugin_processes = 0;
 	has_file = plugin_has_file(c->plugin.type) && n->plugin_file &&
 		   get_change(fs, c->plugin.config_file + 1, &change);
-	return find_processes(fs, commands[c->plugin.type], has_file ? &change : NULL, n);
+	find_processes(fs, commands[c->plugin.type], has_file ? &change : NULL, n);
+	return node_result(n);
 }

@@ -19,11 +19,10 @@
  * configuration that names no files, what was written is old.
  *
  * A file is ours in the folder of PLUGIN_CONFIG_PATH, and elsewhere with the content that
- * struct plugin_record has the hash of.
- * Return: 0 or -ENOMEM: what cannot be read counts as absent.
+ * struct plugin_record has the hash of. What cannot be read counts as absent.
  */
-int observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
-		   const struct memory *memory);
+void observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
+		    const struct memory *memory);
 
 /*
  * Part of observe_plugin() where there are several sockets, and asked for by "verify": fills

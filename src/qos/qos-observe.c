@@ -37,11 +37,10 @@ int observe_dcbs(struct os *d, const struct questions *q, struct node *n,
 			continue;
 		}
 		dcb.ifindex = nd->ifindex;
-		if (ADD(n->dcbs, n->n_dcbs, dcb) < 0)
-			return -ENOMEM;
+		NODE_ADD(n, dcbs, dcb);
 	}
 	n->has_dcbs = true;
-	return 1;
+	return node_result(n) ?: 1;
 }
 
 static void read_port(const struct fs *fs, const char *ibdev, struct port *port)

@@ -131,7 +131,7 @@ static int observe_sysfs_links(const struct fs *fs, struct node *n)
 }
 
 /* "Iface Destination Gateway Flags RefCnt Use Metric Mask ...", numbers in network order. */
-static int add_route(struct node *n, const char *line, _unused_ const char *rest)
+static void add_route(struct node *n, const char *line, _unused_ const char *rest)
 {
 	struct route t = { .family = AF_INET, .table = RT_TABLE_MAIN, .type = RTN_UNICAST };
 	uint32_t dst, gateway, mask;
@@ -140,18 +140,19 @@ static int add_route(struct node *n, const char *line, _unused_ const char *rest
 
 	if (sscanf(line, "%15s %" SCNx32 " %" SCNx32 " %*x %*u %*u %" SCNu32 " %" SCNx32, name,
 		   &dst, &gateway, &t.metric, &mask) != 5)
-		return 0;
+		return;
 	nd = node_netdev_named(n, name);
 	t.ifindex = nd ? nd->ifindex : 0;
 	t.prefix_len = (uint32_t)__builtin_popcount(mask);
 	t.protocol = gateway ? RTPROT_BOOT : RTPROT_KERNEL;
 	memcpy(t.dst, &dst, sizeof(dst));
 	memcpy(t.gateway, &gateway, sizeof(gateway));
-	return nd ? ADD(n->routes, n->n_routes, t) : 0;
+	if (nd)
+		NODE_ADD(n, routes, t);
 }
 
 /* "fd000000000000000000000000000001 02 40 00 80 eth0": if6_seq_show() in net/ipv6/addrconf.c */
-static int add_inet6_address(struct node *n, const char *line, _unused_ const char *rest)
+static void add_inet6_address(struct node *n, const char *line, _unused_ const char *rest)
 {
 	struct address a = { .family = AF_INET6 };
 	char g[8][5], text[INET6_ADDRSTRLEN], name[IFNAME_LEN];
@@ -161,23 +162,23 @@ static int add_inet6_address(struct node *n, const char *line, _unused_ const ch
 	if (sscanf(line, "%4s%4s%4s%4s%4s%4s%4s%4s %*x %" SCNx32 " %" SCNx32 " %" SCNx32 " %15s",
 		   g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7], &a.prefix_len, &scope, &a.flags,
 		   name) != 12)
-		return 0;
+		return;
 	snprintf(text, sizeof(text), "%s:%s:%s:%s:%s:%s:%s:%s", g[0], g[1], g[2], g[3], g[4], g[5],
 		 g[6], g[7]);
 	nd = node_netdev_named(n, name);
 	if (!nd || a.prefix_len > ip_bits(AF_INET6) || inet_pton(AF_INET6, text, a.local) != 1)
-		return 0;
+		return;
 	a.ifindex = nd->ifindex;
 	a.scope = scope & IF_INET6_LINK ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
 	memcpy(a.peer, a.local, sizeof(a.peer));
-	return ADD(n->addresses, n->n_addresses, a);
+	NODE_ADD(n, addresses, a);
 }
 
 /*
  * "|-- 10.0.0.5", and below it "/32 host LOCAL", in each table: fib_trie_seq_show() in
  * net/ipv4/fib_trie.c. The address is of the netdev with the route to its own prefix.
  */
-static int add_inet_address(struct node *n, const char *line, const char *rest)
+static void add_inet_address(struct node *n, const char *line, const char *rest)
 {
 	struct address a = { .family = AF_INET };
 	const struct route *best = NULL;
@@ -187,7 +188,7 @@ static int add_inet_address(struct node *n, const char *line, const char *rest)
 	    !streq(kind, "LOCAL") || inet_pton(AF_INET, text, a.local) != 1 ||
 	    ANY(b, n->addresses, n->n_addresses,
 		b->family == AF_INET && memcmp(b->local, a.local, 4) == 0))
-		return 0;
+		return;
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
@@ -196,39 +197,33 @@ static int add_inet_address(struct node *n, const char *line, const char *rest)
 			best = t;
 	}
 	if (!best)
-		return 0;
+		return;
 	a.ifindex = best->ifindex;
 	a.prefix_len = best->prefix_len;
 	memcpy(a.peer, a.local, sizeof(a.peer));
-	return ADD(n->addresses, n->n_addresses, a);
+	NODE_ADD(n, addresses, a);
 }
 
 /* Gives each line of the file to @add, with the text that follows it. */
-static int observe_copied(const struct fs *fs, const char *path,
-			  int (*add)(struct node *n, const char *line, const char *rest),
-			  struct node *n)
+static void observe_copied(const struct fs *fs, const char *path,
+			   void (*add)(struct node *n, const char *line, const char *rest),
+			   struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
 	char *rest, *line;
-	size_t size;
-	int r = fs_read_all(fs, path, MAX_PROC_BYTES, false, &text, &size);
 
-	for (rest = text; r >= 0 && (line = strsep(&rest, "\n"));)
-		r = add(n, line, rest ? rest : "");
-	return r == -ENOMEM ? r : 0;
+	node_note(n, fs_read_all(fs, path, MAX_PROC_BYTES, false, &text, NULL));
+	for (rest = text; (line = strsep(&rest, "\n"));)
+		add(n, line, rest ? rest : "");
 }
 
-static int observe_copied_net(const struct fs *fs, struct node *n)
+static void observe_copied_net(const struct fs *fs, struct node *n)
 {
-	int r = observe_copied(fs, "proc/net/route", add_route, n);
-
-	if (r >= 0)
-		r = observe_copied(fs, "proc/net/if_inet6", add_inet6_address, n);
-	if (r >= 0)
-		r = observe_copied(fs, "proc/net/fib_trie", add_inet_address, n);
+	observe_copied(fs, "proc/net/route", add_route, n);
+	observe_copied(fs, "proc/net/if_inet6", add_inet6_address, n);
+	observe_copied(fs, "proc/net/fib_trie", add_inet_address, n);
 	node_sort_addresses(n->addresses, n->n_addresses);
 	n->lacks_net |= n->n_addresses + n->n_routes > 0;
-	return r;
 }
 
 static int observe_links(struct os *d, struct node *n)
@@ -256,8 +251,7 @@ static int observe_live(struct os *d, struct node *n)
 	if (r < 0)
 		return r;
 	r = neighbour_list(&d->route, &n->neighbours, &n->n_neighbours);
-	if (r >= 0)
-		r = observe_namespaces(d, n);
+	observe_namespaces(d, n);
 	n->now_usec = now_usec();
 	return r;
 }
@@ -290,7 +284,7 @@ int observe_net(struct os *d, struct node *n)
 	else if (n->n_netdevs == 0)
 		r = observe_sysfs_links(&d->fs, n);
 	if (r >= 0 && !d->fs.is_live && n->n_addresses + n->n_routes == 0)
-		r = observe_copied_net(&d->fs, n);
+		observe_copied_net(&d->fs, n);
 
 	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++) {
 		r = observe_netdev_pci(&d->fs, &n->netdevs[i]);
@@ -299,7 +293,8 @@ int observe_net(struct os *d, struct node *n)
 	if (r >= 0 && d->fs.is_live)
 		r = ethtool_read(&d->ethtool, n, n->netdevs, n->n_netdevs);
 	observe_all(&d->fs, n);
-	return r < 0 ? r : node_make_indexes(n);
+	node_make_indexes(n);
+	return r;
 }
 
 int observe_lookups(struct os *d, const struct questions *q, struct node *n)
@@ -309,8 +304,8 @@ int observe_lookups(struct os *d, const struct questions *q, struct node *n)
 	for (size_t i = 0; i < q->n_lookups && questions_ask(q, QUESTION_LOOKUPS); i++) {
 		struct lookup l = q->lookups[i];
 
-		if (route_lookup(&d->route, &l, false) < 0 || ADD(n->lookups, n->n_lookups, l) < 0)
-			return -ENOMEM;
+		if (node_note(n, route_lookup(&d->route, &l, false)))
+			NODE_ADD(n, lookups, l);
 		n_asked++;
 	}
 	return n_asked;
@@ -339,20 +334,17 @@ static bool is_namespace(int fd, uint64_t *ret_inode)
 	return true;
 }
 
-static struct netns *add(struct node *n, uint64_t inode, const char *folder, const char *file)
+/* False: there is no memory. */
+static bool add(struct node *n, uint64_t inode, const char *folder, const char *file)
 {
-	struct netns *ns = APPEND(n->netnses, n->n_netnses);
+	struct netns ns = { .inode = inode, .is_closed = true };
 
-	if (!ns)
-		return NULL;
-	ns->inode = inode;
-	ns->is_closed = true;
 	if (streq(folder, NETNS_FOLDER))
-		COPY(ns->name, file);
+		COPY(ns.name, file);
 	else
-		snprintf(ns->name, sizeof(ns->name), "/%s/%.40s", folder, file);
-	make_printable(ns->name);
-	return ns;
+		snprintf(ns.name, sizeof(ns.name), "/%s/%.40s", folder, file);
+	make_printable(ns.name);
+	return NODE_ADD(n, netnses, ns);
 }
 
 /* Before Linux 5.13 an ipvlan does not name the namespace of its lower netdev, whose MAC it has. */
@@ -365,7 +357,7 @@ static void find_link(const struct node *n, struct netdev *nd)
 }
 
 /* Adds the links of the last namespace in node.netnses. */
-static int add_links(const struct look *l, int fd)
+static void add_links(const struct look *l, int fd)
 {
 	struct node *n = l->n;
 	_cleanup_(freep) struct netdev *links = NULL;
@@ -375,14 +367,12 @@ static int add_links(const struct look *l, int fd)
 
 	if (r >= 0)
 		r = link_list_of(l->nl, fd, l->id, &links, &n_links);
-	ns->is_closed = r < 0;
-	for (size_t i = 0; i < n_links && r != -ENOMEM; i++) {
+	ns->is_closed = !node_note(n, r);
+	for (size_t i = 0; i < n_links; i++) {
 		links[i].netns = (uint32_t)n->n_netnses;
 		find_link(n, &links[i]);
-		if (ADD(n->aways, n->n_aways, links[i]) < 0)
-			return -ENOMEM;
+		NODE_ADD(n, aways, links[i]);
 	}
-	return r == -ENOMEM ? r : 0;
 }
 
 static bool is_known(const struct node *n, uint64_t inode)
@@ -390,48 +380,41 @@ static bool is_known(const struct node *n, uint64_t inode)
 	return ANY(ns, n->netnses, n->n_netnses, ns->inode == inode);
 }
 
-static int add_file(const struct look *l, const char *folder, const char *file)
+static void add_file(const struct look *l, const char *folder, const char *file)
 {
 	_cleanup_(closep) int fd =
 		fs_open(&l->fs, FS_PATH("%s/%s", folder, file), O_RDONLY | O_NONBLOCK);
 	uint64_t inode = 0;
 
-	if (fd == -ENOENT || fd == -ENOMEM)
-		return fd == -ENOMEM ? fd : 0;
-	if (fd >= 0 && (!is_namespace(fd, &inode) || inode == l->inode || is_known(l->n, inode)))
-		return 0;
-	if (!add(l->n, inode, folder, file))
-		return -ENOMEM;
-	return fd < 0 ? 0 : add_links(l, fd);
+	if ((!node_note(l->n, fd) && fd == -ENOENT) ||
+	    (fd >= 0 && (!is_namespace(fd, &inode) || inode == l->inode || is_known(l->n, inode))))
+		return;
+	if (add(l->n, inode, folder, file) && fd >= 0)
+		add_links(l, fd);
 }
 
-static int add_folder(const struct look *l, const char *folder)
+static void add_folder(const struct look *l, const char *folder)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r = fs_list(&l->fs, folder, &names);
+	const int r = fs_list(&l->fs, folder, &names);
 
-	if (r == -ENOENT || r == -ENOMEM)
-		return r == -ENOMEM ? r : 0;
-	if (r < 0)
-		return add(l->n, 0, folder, "") ? 0 : -ENOMEM;
-	for (size_t i = 0; i < names.n_names && r >= 0; i++)
-		r = add_file(l, folder, names.names[i]);
-	return r;
+	if (!node_note(l->n, r) && r != -ENOENT)
+		add(l->n, 0, folder, "");
+	for (size_t i = 0; i < names.n_names; i++)
+		add_file(l, folder, names.names[i]);
 }
 
-int observe_namespaces(struct os *d, struct node *n)
+void observe_namespaces(struct os *d, struct node *n)
 {
 	static const char *const folders[] = { NETNS_FOLDER, "run/docker/netns" };
 	struct look l = { .nl = &d->route, .fs = d->fs, .n = n };
 	_cleanup_(closep) int self = -EBADF;
-	int r = 0;
 
 	l.fs.on_read = NULL;
 	self = fs_open(&l.fs, "proc/self/ns/net", O_RDONLY);
 	if (self >= 0)
 		is_namespace(self, &l.inode);
 	l.result = link_get_netns_id(l.nl, -EBADF, &l.id);
-	for (size_t i = 0; i < ELEMENTSOF(folders) && r >= 0; i++)
-		r = add_folder(&l, folders[i]);
-	return r;
+	for (size_t i = 0; i < ELEMENTSOF(folders); i++)
+		add_folder(&l, folders[i]);
 }

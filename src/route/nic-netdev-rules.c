@@ -207,15 +207,10 @@ static void add_nic_netdev(const struct config *c, struct plan *p, const struct 
 	const bool is_ra = c->route.manage && c->route.ipv6 == IPV6_RA && d->is_handed_out &&
 			   !pci_is_erdma(d->pci);
 
-	if (!k) {
-		k = APPEND(p->nic_netdevs, p->n_nic_netdevs);
-		p->texts.is_short |= !k;
-		if (!k)
-			return;
-		k->netdev = nd;
-		k->device = d;
-	}
-	k->is_ra |= is_ra;
+	if (k)
+		k->is_ra |= is_ra;
+	else
+		PLAN_ADD(p, nic_netdevs, (struct nic_netdev){ nd, d, .is_ra = is_ra });
 }
 
 /*

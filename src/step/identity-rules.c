@@ -80,15 +80,13 @@ static bool is_taken(const struct node *n, const struct plan *p, const struct pc
 
 void identity_give(struct plan *p, const struct pci *vf, const char *text)
 {
-	struct given_identity *slot = APPEND(p->identities, p->n_identities);
+	struct given_identity i = {};
 
-	p->texts.is_short |= !slot;
-	if (!slot)
-		return;
-	COPY(slot->pci, vf->address);
-	COPY(slot->text, text);
+	COPY(i.pci, vf->address);
+	COPY(i.text, text);
+	PLAN_ADD(p, identities, i);
 	/* Without memory for the index a search compares each identity. */
-	text_index_add(&p->by_identity, slot->text);
+	text_index_add(&p->by_identity, i.text);
 }
 
 void identity_mac(const struct node *n, const struct plan *p, const char *seed,

@@ -2,7 +2,7 @@
 /*
  * Observers: the functions by which a look reads the facts of each room. What they read and where
  * from is at the top of the files that they are in, FACT-observe.c, and kubelet/look.c;
- * pci-observe.h and others are for more than a look.
+ * pci-observe.h and others are for more than a look. A want of memory is noted: node_result().
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 
 struct questions; /* plan.h */
 
-/* Fills memory.boots and node.program. Return: 0 or -ENOMEM. */
-int observe_boots(const struct fs *fs, struct node *n, struct memory *memory);
+/* Fills memory.boots and node.program. */
+void observe_boots(const struct fs *fs, struct node *n, struct memory *memory);
 
 /*
  * Fills node.netdevs (unless recorded ones are there already), .tunnel_ends, .addresses, .routes,
@@ -20,7 +20,7 @@ int observe_boots(const struct fs *fs, struct node *n, struct memory *memory);
  */
 int observe_net(struct os *d, struct node *n);
 
-/* QUESTION_LOOKUPS: asks the kernel, into node.lookups. Return: how many were asked, or -ENOMEM. */
+/* QUESTION_LOOKUPS: asks the kernel, into node.lookups. Return: how many were asked. */
 int observe_lookups(struct os *d, const struct questions *q, struct node *n);
 
 /*
@@ -30,38 +30,35 @@ int observe_lookups(struct os *d, const struct questions *q, struct node *n);
  *
  * Fills node.netnses and node.aways of a running system: what is bound to a file of /run/netns
  * (ip-netns(8), the CNI) or /run/docker/netns. The name of one below /run/netns is its file name,
- * else the path. One that ended meanwhile is left out. Wants netdevs. Return: 0 or -ENOMEM.
+ * else the path. One that ended meanwhile is left out. Wants netdevs.
  */
-int observe_namespaces(struct os *d, struct node *n);
+void observe_namespaces(struct os *d, struct node *n);
 
 /*
  * Fills vf_infos and has_silent_vfs (live roots only; a captured one has them in its answers),
  * is_recorded and is_switched of PFs, and is_random_mac of the netdevs of VFs. Needs functions and
- * netdevs.
- *
- * Return: 0 or -errno. A driver that does not answer for its VFs leaves nothing of them.
+ * netdevs. A driver that does not answer for its VFs leaves nothing of them.
  */
-int observe_vfs(struct os *d, struct node *n, const struct memory *memory);
+void observe_vfs(struct os *d, struct node *n, const struct memory *memory);
 
-/* QUESTION_PCIE: node.vf_owners, also in a copy; no capture has them. Return: 0 or -ENOMEM. */
-int observe_vf_owners(const struct fs *fs, const struct questions *q, struct node *n);
+/* QUESTION_PCIE: node.vf_owners, also in a copy; no capture has them. */
+void observe_vf_owners(const struct fs *fs, const struct questions *q, struct node *n);
 
 /*
  * Fills netdev.sign of all netdevs. Wants netdevs and addresses. A recorder gets the lines that are
- * read. Return: 0 or -ENOMEM.
+ * read.
  */
-int observe_signs(const struct fs *fs, struct node *n);
+void observe_signs(const struct fs *fs, struct node *n);
 
-/* Sets cni_pid of functions that are out, or back with other settings. Return: 0 or -ENOMEM. */
-int observe_cni(const struct fs *fs, struct node *n, const struct memory *memory);
+/* Sets cni_pid of functions that are out, or back with other settings. */
+void observe_cni(const struct fs *fs, struct node *n, const struct memory *memory);
 
 /*
  * Fills node.metadatas; needs the netdevs of the node and the failures in @memory. METADATA_KNOWN
  * is an answer of this boot, as the pass that asked recorded it; the other states are of earlier
- * passes that asked and failed. A file that this service did not write counts as absent. Return: 0
- * or -ENOMEM.
+ * passes that asked and failed. A file that this service did not write counts as absent.
  */
-int observe_metadata(const struct fs *fs, struct node *n, const struct memory *memory);
+void observe_metadata(const struct fs *fs, struct node *n, const struct memory *memory);
 
 /*
  * Fills node.dcbs when @q asks for it. mlx5 answers for each PF with some thirty commands to its
@@ -77,17 +74,16 @@ void observe_rdma_cm(const struct fs *fs, struct node *n);
 /*
  * Asks the kernel about each destination without an answer (result -ENODATA). Below --root an
  * answer that the capture recorded stays, and others are computed: model/route-find.h. Wants
- * netdevs, addresses, routes, rules, tunnel_ends and the destinations of files. Return: 0 or
- * -ENOMEM.
+ * netdevs, addresses, routes, rules, tunnel_ends and the destinations of files.
  */
-int observe_destinations_ask(struct os *d, struct node *n);
+void observe_destinations_ask(struct os *d, struct node *n);
 
 /*
  * Asks devlink for the health and the eswitch of functions. This look is separate, because it must
  * not be made while a write to a PCI function is stuck: it needs memory.stuck. Live roots only; a
- * captured tree has the answers. Return: 0 or -ENOMEM.
+ * captured tree has the answers.
  */
-int observe_health(struct os *d, struct node *n, struct memory *memory);
+void observe_health(struct os *d, struct node *n, struct memory *memory);
 
 /*
  * Are the drop-ins that rdma-provision-generator wrote others than the configuration asks for? Not
@@ -101,6 +97,5 @@ int observe_generated(const struct fs *fs, const struct config *c);
  * Fills node.outputs for the paths that are asked for, and node.output_records. A look of its own,
  * since the paths are of the configuration. A link in the place of a file is not ours. What cannot
  * be read counts as a file of another program.
- * Return: 0 or -ENOMEM.
  */
-int observe_files(const struct fs *fs, const struct config *c, struct node *n);
+void observe_files(const struct fs *fs, const struct config *c, struct node *n);

@@ -18,12 +18,11 @@
 #define MAX_OWNER_BYTES (1u << 20)
 #define NET_ADDR_RANDOM 1 /* include/uapi/linux/netdevice.h */
 
-static int recall_autoprobe(const struct fs *fs, enum memory_lifetime lifetime, struct node *n)
+static void recall_autoprobe(const struct fs *fs, enum memory_lifetime lifetime, struct node *n)
 {
 	_owns_(struct autoprobes, entries) l = {};
-	int r;
 
-	r = memory_read(fs, lifetime, &autoprobes_fields, &l);
+	node_note(n, memory_read(fs, lifetime, &autoprobes_fields, &l));
 	for (size_t i = 0; i < l.n_entries; i++) {
 		const struct autoprobe_entry *e = &l.entries[i];
 		struct pci *pci = (struct pci *)node_pci(n, e->pci);
@@ -33,11 +32,10 @@ static int recall_autoprobe(const struct fs *fs, enum memory_lifetime lifetime, 
 		pci->is_recorded = true;
 		pci->is_switched |= n->boot_id[0] && streq(e->boot_id, n->boot_id);
 	}
-	return r;
 }
 
-static int list_infos(struct netlink *nl, struct pci *pf, struct node *n,
-		      const struct memory *memory)
+static void list_infos(struct netlink *nl, struct pci *pf, struct node *n,
+		       const struct memory *memory)
 {
 	const struct netdev *nd = node_netdev_of(n, pf->address);
 	_cleanup_(freep) struct vf_info *infos = NULL;
@@ -47,21 +45,18 @@ static int list_infos(struct netlink *nl, struct pci *pf, struct node *n,
 	/* A driver stuck in a write may hold what its answer needs, and the kernel would wait for
 	 * it with the lock of all network devices held. */
 	if (!nd || pf->is_busy || streq(memory->stuck, pf->address))
-		return 0;
+		return;
 
 	r = vf_list(nl, nd->ifindex, &infos, &n_infos);
-	if (r == -ENOMEM)
-		return r;
-	if (r < 0) /* it is gone, or has more VFs than fit into one answer */
+	/* It is gone, or has more VFs than fit into one answer. */
+	if (!node_note(n, r) && r != -ENOMEM)
 		log_debug_errno(r, "%s: nothing told of its VFs", pf->address);
 	pf->has_silent_vfs = r >= 0 && n_infos == 0;
 
 	for (size_t i = 0; i < n_infos; i++) {
 		COPY(infos[i].pf, pf->address);
-		if (ADD(n->vf_infos, n->n_vf_infos, infos[i]) < 0)
-			return -ENOMEM;
+		NODE_ADD(n, vf_infos, infos[i]);
 	}
-	return 0;
 }
 
 /* IFLA_VF_MAC of some drivers (igb) is the MAC that the VF's own driver made up. */
@@ -142,82 +137,71 @@ static bool is_named(const char *text, const struct node *n, const struct pci *p
 	       (nd && (has_word(text, nd->name) || has_word(text, nd->mac)));
 }
 
-/* Adds a file for each PF that it names, or for every PF when it names none. Return: 0, -ENOMEM, or
- * 1 when it is a folder. */
-static int add_owner(const struct fs *fs, const char *path, const char *key, struct node *n)
+/* Adds a file for each PF that it names, or for every PF when it names none. False: it is a folder.
+ */
+static bool add_owner(const struct fs *fs, const char *path, const char *key, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
 	bool names_any = false;
-	size_t size;
-	int r = fs_read_all(fs, path, MAX_OWNER_BYTES, true, &text, &size);
+	int r = fs_read_all(fs, path, MAX_OWNER_BYTES, true, &text, NULL);
 
 	if (r < 0 || strstr(path, "rdma-provision") || !strstr(text, key) || !has_word(text, key))
-		return r == -EISDIR;
+		return r != -EISDIR;
 	for (size_t i = 0; i < n->n_pcis; i++)
 		names_any |= is_named(text, n, &n->pcis[i]);
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pci = &n->pcis[i];
-		struct vf_owner *o;
+		struct vf_owner o = {};
 
 		if (!pci->has_sriov || (names_any && !is_named(text, n, pci)))
 			continue;
-		o = APPEND(n->vf_owners, n->n_vf_owners);
-		if (!o)
-			return -ENOMEM;
-		snprintf(o->path, sizeof(o->path), "/%s", path);
-		COPY(o->key, key);
-		COPY(o->pci, pci->address);
+		snprintf(o.path, sizeof(o.path), "/%s", path);
+		COPY(o.key, key);
+		COPY(o.pci, pci->address);
+		NODE_ADD(n, vf_owners, o);
 	}
-	return 0;
+	return true;
 }
 
-static int add_owners(const struct fs *fs, const char *const *folders, const char *pattern,
-		      const char *key, bool is_below, struct node *n)
+static void add_owners(const struct fs *fs, const char *const *folders, const char *pattern,
+		       const char *key, bool is_below, struct node *n)
 {
 	_cleanup_(conf_files_done) struct conf_files files = {};
-	int r = conf_files_list(fs, folders, pattern, &files);
 
-	for (size_t i = 0; i < files.n_items && r >= 0; i++) {
+	node_note(n, conf_files_list(fs, folders, pattern, &files));
+	for (size_t i = 0; i < files.n_items; i++) {
 		const struct conf_file *f = &files.items[i];
 		char paths[ELEMENTSOF(owner_files->folders)][FS_PATH_LEN];
 		const char *inside[ELEMENTSOF(paths)] = {};
 
-		r = f->is_masked ? 0 : add_owner(fs, f->path, key, n);
-		for (size_t k = f->rank; r > 0 && !is_below && folders[k]; k++)
+		if (f->is_masked || add_owner(fs, f->path, key, n) || is_below)
+			continue;
+		for (size_t k = f->rank; folders[k]; k++)
 			if (k == f->rank || fnmatch("*.d", f->name, 0) == 0)
 				inside[k - f->rank] =
 					fs_format(paths[k], "%s/%s", folders[k], f->name);
-		if (inside[0])
-			r = add_owners(fs, inside, "*", key, true, n);
+		add_owners(fs, inside, "*", key, true, n);
 	}
-	return MIN(r, 0);
 }
 
-int observe_vf_owners(const struct fs *fs, const struct questions *q, struct node *n)
+void observe_vf_owners(const struct fs *fs, const struct questions *q, struct node *n)
 {
 	struct fs quiet = *fs; /* a capture is to have no passwords */
-	int r = 0;
 
 	quiet.on_read = NULL;
 	quiet.unread = NULL;
-	for (size_t i = 0; i < ELEMENTSOF(owner_files) && questions_ask(q, QUESTION_PCIE) && r >= 0;
-	     i++)
-		r = add_owners(&quiet, owner_files[i].folders, owner_files[i].pattern,
-			       owner_files[i].key, false, n);
-	return r;
+	for (size_t i = 0; i < ELEMENTSOF(owner_files) && questions_ask(q, QUESTION_PCIE); i++)
+		add_owners(&quiet, owner_files[i].folders, owner_files[i].pattern,
+			   owner_files[i].key, false, n);
 }
 
-int observe_vfs(struct os *d, struct node *n, const struct memory *memory)
+void observe_vfs(struct os *d, struct node *n, const struct memory *memory)
 {
-	int r;
-
-	r = recall_autoprobe(&d->fs, MEMORY_NODE, n);
-	if (r >= 0)
-		r = recall_autoprobe(&d->fs, MEMORY_BOOT, n);
+	recall_autoprobe(&d->fs, MEMORY_NODE, n);
+	recall_autoprobe(&d->fs, MEMORY_BOOT, n);
 	for (size_t i = 0; i < n->n_netdevs; i++)
 		look_for_random_mac(&d->fs, n, &n->netdevs[i]);
-	for (size_t i = 0; i < n->n_pcis && r >= 0 && d->fs.is_live; i++)
+	for (size_t i = 0; i < n->n_pcis && d->fs.is_live; i++)
 		if (n->pcis[i].num_vfs > 0)
-			r = list_infos(&d->route, &n->pcis[i], n, memory);
-	return r;
+			list_infos(&d->route, &n->pcis[i], n, memory);
 }

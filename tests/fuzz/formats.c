@@ -43,7 +43,8 @@ static int see_places(const struct fs *fs)
 
 	require(nd != NULL);
 	*nd = (struct netdev){ .ifindex = 2, .name = "eth1", .perm_mac = "b8:ce:f6:17:00:00" };
-	require(observe_places(fs, &n) == 0);
+	observe_places(fs, &n);
+	require(node_result(&n) == 0);
 	for (size_t i = 0; i < n.n_destinations; i++)
 		require_plain(n.destinations[i].words);
 	return 0;
@@ -54,7 +55,8 @@ static int see_signs(const struct fs *fs)
 	struct netdev nd = { .ifindex = 2, .name = "eth1", .has_carrier = true };
 	struct node n = { .netdevs = &nd, .n_netdevs = 1 };
 
-	require(observe_signs(fs, &n) == 0);
+	observe_signs(fs, &n);
+	require(node_result(&n) == 0);
 	require_plain(nd.sign);
 	return 0;
 }
@@ -71,7 +73,8 @@ static int see_limits(const struct fs *fs)
 {
 	_cleanup_(node_done) struct node n = {};
 
-	return observe_limits(fs, &n);
+	observe_limits(fs, &n);
+	return node_result(&n);
 }
 
 static int see_config(const struct fs *fs)
@@ -89,7 +92,8 @@ static int see_plugin(const struct fs *fs)
 	_cleanup_(node_done) struct node n = {};
 	struct config c = { .plugin.config_file = "/etc/plugin", .plugin.manifest = "/etc/plugin" };
 
-	return observe_plugin(fs, &c, &n, &memory);
+	observe_plugin(fs, &c, &n, &memory);
+	return node_result(&n);
 }
 
 static int see_cgroup(const struct fs *fs)

@@ -38,13 +38,12 @@ static int look_at_files(const struct config *c, const struct attempts *tried, s
 	int r;
 
 	r = observe_memory(fs, tried, n, memory);
-	if (r >= 0)
-		r = observe_vfs(&sim.os, n, memory);
+	observe_vfs(&sim.os, n, memory);
 	if (r >= 0)
 		r = fs_read_all(fs, RULES_PATH, MAX_RULES_BYTES, false, &n->rules_file, &size);
-	if (r >= 0 || r == -ENOENT)
-		r = observe_plugin(fs, c, n, memory);
-	return r < 0 ? r : observe_files(fs, c, n);
+	observe_plugin(fs, c, n, memory);
+	observe_files(fs, c, n);
+	return r < 0 && r != -ENOENT ? r : node_result(n);
 }
 
 /* "revert" hands nothing out, and tells no pass what it saw. */
@@ -118,17 +117,18 @@ static int look(void *userdata _unused_, const struct config *c, const struct at
 		n.pcis[i].is_busy |= attempts_is_being_written(tried, n.pcis[i].address);
 	for (size_t i = 0; i < n.n_ibdevs; i++)
 		rdma_find_netdev(&n, &n.ibdevs[i]);
-	r = node_make_indexes(&n);
-	if (r >= 0 && sim.os.link_log)
-		r = link_log_give(sim.os.link_log, &n);
-	if (r >= 0)
-		r = look_at_files(c, tried, &n, &memory);
+	node_make_indexes(&n);
+	if (sim.os.link_log)
+		link_log_give(sim.os.link_log, &n);
+	r = look_at_files(c, tried, &n, &memory);
 	smc_show(&n);
 	namespaces_show(&n);
 	driver_show(&n);
 	kubelet_show(c, &n);
-	if (r >= 0 && is_life_with_metadata())
-		r = observe_metadata(&sim.os.fs, &n, &memory);
+	if (is_life_with_metadata())
+		observe_metadata(&sim.os.fs, &n, &memory);
+	if (r >= 0)
+		r = node_result(&n);
 	if (r < 0)
 		return r;
 	snprintf(n.program, sizeof(n.program), "%" PRIu32, sim.package);
