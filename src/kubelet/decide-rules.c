@@ -404,11 +404,6 @@ static bool is_refused_otherwise(const struct kubelet_item *item)
 	       item->reason == REASON_KUBELET_FILE_REFUSED;
 }
 
-static bool has_exit(const struct start_exits *e, const char *words)
-{
-	return ANY(w, e->words, e->n, streq(*w, words));
-}
-
 /* Tells of a kubelet that would exit before it does; edits that add a cause for it are refused. */
 static void decide_exit(const struct kubelet_found *k, uint32_t n_numa_nodes,
 			struct kubelet_decision *ret)
@@ -417,20 +412,19 @@ static void decide_exit(const struct kubelet_found *k, uint32_t n_numa_nodes,
 	const struct start_policies after = policies_of(k, ret, n_numa_nodes, true);
 	const bool is_told = ANY(item, ret->items, _KUBELET_SETTING_N,
 				 item->outcome == KUBELET_REFUSED && !is_refused_otherwise(item));
-	const char *added = NULL;
-	struct start_exits is, will;
+	struct start_exits exits, added;
 
 	if (k->is_waiting || lacks_file(k)) /* with what the kubelet needs to start */
 		return;
-	start_find_exits(k, &before, &is);
-	start_find_exits(k, &after, &will);
-	for (size_t i = 0; i < will.n && !added; i++)
-		added = has_exit(&is, will.words[i]) ? NULL : will.words[i];
-	for (int s = 0; s < _KUBELET_SETTING_N && added; s++)
+	start_find_exits(k, &before, NULL, &exits);
+	start_find_exits(k, &after, &exits, &added);
+	for (int s = 0; s < _KUBELET_SETTING_N && added.n > 0; s++)
 		if (ret->items[s].outcome == KUBELET_CHANGED)
-			refuse(&ret->items[s], REASON_KUBELET_WOULD_EXIT, added);
-	if (!is_told && (added ? &is : &will)->n > 0)
-		COPY(ret->would_exit, (added ? &is : &will)->words[0]);
+			refuse(&ret->items[s], REASON_KUBELET_WOULD_EXIT, added.first);
+	if (added.n == 0)
+		start_find_exits(k, &after, NULL, &exits);
+	if (!is_told)
+		COPY(ret->would_exit, exits.first);
 }
 
 void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint32_t n_numa_nodes,

@@ -49,18 +49,27 @@ struct start_question {
 	const struct kubelet_found *k;
 	const struct start_policies *p;
 	bool is_static;
+	const struct start_exits *but;
 	struct start_exits *ret;
 };
 
 static _printf_(2, 3) void say(const struct start_question *q, const char *format, ...)
 {
+	struct start_exits *ret = q->ret;
+	char words[sizeof(ret->first)];
+	uint64_t hash;
 	va_list ap;
 
-	if (q->ret->n == ELEMENTSOF(q->ret->words))
-		return;
 	va_start(ap, format);
-	vsnprintf(q->ret->words[q->ret->n++], sizeof(*q->ret->words), format, ap);
+	vsnprintf(words, sizeof(words), format, ap);
 	va_end(ap);
+	hash = hash_text(words);
+	if (ret->n == ELEMENTSOF(ret->hashes) ||
+	    (q->but && ANY(h, q->but->hashes, q->but->n, *h == hash)))
+		return;
+	if (ret->n == 0)
+		COPY(ret->first, words);
+	ret->hashes[ret->n++] = hash;
 }
 
 static uint32_t minor_of(const struct start_question *q)
@@ -386,13 +395,13 @@ static void (*const rules[])(const struct start_question *q) = {
 };
 
 void start_find_exits(const struct kubelet_found *k, const struct start_policies *p,
-		      struct start_exits *ret)
+		      const struct start_exits *but, struct start_exits *ret)
 {
 	const struct start_question q = { k, p,
-					  p->cpu == kubelet_rank(KUBELET_CPU_POLICY, "static"),
+					  p->cpu == kubelet_rank(KUBELET_CPU_POLICY, "static"), but,
 					  ret };
 
-	ret->n = 0;
+	*ret = (struct start_exits){};
 	for (size_t i = 0; i < ELEMENTSOF(rules) && !*k->unknown; i++)
 		rules[i](&q);
 }
