@@ -30,14 +30,6 @@ static const char *const own_drop_ins[] = {
 	"zz-rdma-provision.conf",
 };
 
-static const enum flag_kind setting_flags[] = {
-	[KUBELET_TOPOLOGY_POLICY] = FLAG_POLICY,
-	[KUBELET_TOPOLOGY_SCOPE] = FLAG_SCOPE,
-	[KUBELET_CPU_POLICY] = FLAG_CPU_POLICY,
-	[KUBELET_RESERVED_CPUS] = FLAG_RESERVED_CPUS,
-};
-_Static_assert(ELEMENTSOF(setting_flags) == _KUBELET_SETTING_N, "a flag for every setting");
-
 /* Units that have a kubelet in them, by the beginning of their names; the last one has all names.
  */
 static const struct unit_kind {
@@ -415,9 +407,7 @@ static int find_file(struct value_look *l, struct kubelet_found *k)
  * starts: setupNode() in pkg/kubelet/cm/container_manager_linux.go. */
 static int find_moved(struct value_look *l, struct kubelet_found *k)
 {
-	const struct flag *f = flags_last(&l->flags, FLAG_KUBELET_CGROUPS);
-	const struct yaml_item *item = sources_find(&l->sources, "kubeletCgroups", "", NULL);
-	const char *group = f ? f->value : item && !item->is_null ? item->text : "";
+	const char *group = flags_value(&l->flags, &l->sources, FLAG_KUBELET_CGROUPS);
 	_cleanup_(freep) char *list = NULL;
 	size_t size;
 	int r;
@@ -539,7 +529,7 @@ static void set_text(struct kubelet_value *v, enum kubelet_setting s, const char
 
 static void find_value(const struct value_look *l, struct kubelet_found *k, enum kubelet_setting s)
 {
-	const struct flag *f = flags_last(&l->flags, setting_flags[s]);
+	const struct flag *f = flags_last(&l->flags, FLAG_POLICY + s);
 	struct kubelet_value *v = &k->seen.values[s];
 	const struct yaml_item *item;
 	const struct source *source;

@@ -9,6 +9,7 @@
 static const struct flag_name {
 	const char *name;
 	enum flag_kind kind;
+	const char *key; /* as flags_key() */
 } names[] = {
 	{ "config", FLAG_CONFIG },
 	{ "config-dir", FLAG_CONFIG_DIR },
@@ -16,18 +17,18 @@ static const struct flag_name {
 	{ "topology-manager-scope", FLAG_SCOPE },
 	{ "cpu-manager-policy", FLAG_CPU_POLICY },
 	{ "reserved-cpus", FLAG_RESERVED_CPUS },
-	{ "topology-manager-policy-options", FLAG_POLICY_OPTIONS },
-	{ "kube-reserved", FLAG_KUBE_RESERVED },
-	{ "system-reserved", FLAG_SYSTEM_RESERVED },
-	{ "kube-reserved-cgroup", FLAG_KUBE_CGROUP },
-	{ "system-reserved-cgroup", FLAG_SYSTEM_CGROUP },
+	{ "topology-manager-policy-options", FLAG_POLICY_OPTIONS, "topologyManagerPolicyOptions" },
+	{ "kube-reserved", FLAG_KUBE_RESERVED, "kubeReserved" },
+	{ "system-reserved", FLAG_SYSTEM_RESERVED, "systemReserved" },
+	{ "kube-reserved-cgroup", FLAG_KUBE_CGROUP, "kubeReservedCgroup" },
+	{ "system-reserved-cgroup", FLAG_SYSTEM_CGROUP, "systemReservedCgroup" },
 	{ "root-dir", FLAG_ROOT_DIR },
-	{ "cpu-manager-policy-options", FLAG_CPU_OPTIONS },
-	{ "memory-manager-policy", FLAG_MEMORY_POLICY },
-	{ "feature-gates", FLAG_FEATURE_GATES },
-	{ "reserved-memory", FLAG_RESERVED_MEMORY },
-	{ "eviction-hard", FLAG_EVICTION_HARD },
-	{ "kubelet-cgroups", FLAG_KUBELET_CGROUPS },
+	{ "cpu-manager-policy-options", FLAG_CPU_OPTIONS, "cpuManagerPolicyOptions" },
+	{ "memory-manager-policy", FLAG_MEMORY_POLICY, "memoryManagerPolicy" },
+	{ "feature-gates", FLAG_FEATURE_GATES, "featureGates" },
+	{ "reserved-memory", FLAG_RESERVED_MEMORY, "reservedMemory" },
+	{ "eviction-hard", FLAG_EVICTION_HARD, "evictionHard" },
+	{ "kubelet-cgroups", FLAG_KUBELET_CGROUPS, "kubeletCgroups" },
 	{ "node-labels", FLAG_NODE_LABELS },
 	{ "hostname-override", FLAG_HOST_NAME },
 	{ "kubeconfig", FLAG_KUBECONFIG },
@@ -48,9 +49,20 @@ static const struct flag_name {
 };
 _Static_assert(ELEMENTSOF(names) == _FLAG_N + 4, "a name for every flag");
 
+static bool is_edited(enum flag_kind kind)
+{
+	return kind >= FLAG_POLICY && kind < FLAG_POLICY + _KUBELET_SETTING_N;
+}
+
 const char *flags_name(enum flag_kind kind)
 {
 	return FIND(it, names, ELEMENTSOF(names), it->kind == kind)->name;
+}
+
+const char *flags_key(enum flag_kind kind)
+{
+	return is_edited(kind) ? kubelet_key(kind - FLAG_POLICY)
+			       : FIND(it, names, ELEMENTSOF(names), it->kind == kind)->key;
 }
 
 void flags_done(struct flags *l)
@@ -100,11 +112,6 @@ static int find_value(struct flag *f, const struct unit *u, size_t i, size_t val
 	if (f->is_editable)
 		f->line = unit_line(u, page, f->from);
 	return MIN(r, 0);
-}
-
-static bool is_edited(enum flag_kind kind)
-{
-	return kind >= FLAG_POLICY && kind <= FLAG_RESERVED_CPUS;
 }
 
 /* The labels of a node that are looked at. */
@@ -339,6 +346,14 @@ const struct flag *flags_last(const struct flags *l, enum flag_kind kind)
 		if (l->flags[i].kind == kind)
 			return &l->flags[i];
 	return NULL;
+}
+
+const char *flags_value(const struct flags *l, const struct sources *sources, enum flag_kind kind)
+{
+	const struct flag *f = flags_last(l, kind);
+	const struct yaml_item *item = sources_find(sources, flags_key(kind), "", NULL);
+
+	return f ? f->value : item && !item->is_null ? item->text : "";
 }
 
 bool flags_map(const struct flags *l, enum flag_kind kind, const char *key, char *ret, size_t size)
