@@ -53,6 +53,7 @@ struct start_question {
 	struct start_exits *ret;
 };
 
+/* Words that are none are not said. */
 static _printf_(2, 3) void say(const struct start_question *q, const char *format, ...)
 {
 	struct start_exits *ret = q->ret;
@@ -64,7 +65,7 @@ static _printf_(2, 3) void say(const struct start_question *q, const char *forma
 	vsnprintf(words, sizeof(words), format, ap);
 	va_end(ap);
 	hash = hash_text(words);
-	if (ret->n == ELEMENTSOF(ret->hashes) ||
+	if (!*words || ret->n == ELEMENTSOF(ret->hashes) ||
 	    (q->but && ANY(h, q->but->hashes, q->but->n, *h == hash)))
 		return;
 	if (ret->n == 0)
@@ -148,8 +149,7 @@ static bool is_any_given(const struct start_question *q, enum start_kind kind)
  * that it is given: extractConfigArgs() in its pkg/daemons/agent/agent.go. */
 static void judge_flags(const struct start_question *q)
 {
-	if (*q->k->start.flag_problem)
-		say(q, "%s", q->k->start.flag_problem);
+	say(q, "%s", q->k->start.flag_problem);
 	if (q->k->seen.lacks_folder && q->k->needs_dir)
 		say(q,
 		    "failed to walk through kubelet dropin directory \"%.80s\": lstat %.80s: no "
@@ -167,7 +167,7 @@ static void judge_types(const struct start_question *q)
 			    "json: cannot unmarshal %s into Go struct field "
 			    "KubeletConfiguration.%s of type %s",
 			    q->k->start.wrong_type[i], start_fields[i].key, start_fields[i].type);
-	if (*q->k->start.decode_problem && minor_of(q) >= start_rows[GATE_MEMORY].since)
+	if (minor_of(q) >= start_rows[GATE_MEMORY].since)
 		say(q, "%s", q->k->start.decode_problem);
 }
 
@@ -205,14 +205,12 @@ static void judge_configuration(const struct start_question *q)
 		say(q, "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup "
 		       "(--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)");
 	/* apis/config/validation/validation_reserved_memory.go: 1.21 */
-	if (*q->k->start.reserved_problem && minor_of(q) >= start_rows[GATE_MEMORY].since)
+	if (minor_of(q) >= start_rows[GATE_MEMORY].since)
 		say(q, "%s", q->k->start.reserved_problem);
 	/* cmd/kubelet/app/server.go, getReservedCPUs() */
-	if (*c->list_problem)
-		say(q, "%s", c->list_problem);
+	say(q, "%s", c->list_problem);
 	/* cmd/kubelet/app/server.go, parseResourceList(); eviction/helpers.go */
-	if (*q->k->start.amount_problem)
-		say(q, "%s", q->k->start.amount_problem);
+	say(q, "%s", q->k->start.amount_problem);
 	/* cmd/kubelet/app/server.go, run(): 1.22 to 1.32, from 1.26 on */
 	for (enum start_kind kind = START_CPUS; kind <= START_NUMA; kind++)
 		if (is_any_given(q, kind) && !is_gate_on(q, kinds[kind].gate))
@@ -332,7 +330,7 @@ static void judge_memory(const struct start_question *q)
 		return;
 	if (!streq(s->memory_policy, "Static"))
 		say(q, "unknown policy: \"%s\"", s->memory_policy);
-	else if (*s->memory_problem)
+	else
 		say(q, "%s", s->memory_problem);
 }
 
@@ -351,7 +349,7 @@ static void judge_cpu_state(const struct start_question *q)
 		    "configured policy \"%s\" differs from state checkpoint policy \"%s\": %.140s",
 		    policy, c->checkpoint, c->checkpoint_path);
 	/* cm/cpumanager/policy_static.go, validateState() */
-	else if (q->is_static && *c->state_problem)
+	else if (q->is_static)
 		say(q, "%s", c->state_problem);
 }
 
@@ -371,7 +369,7 @@ static void judge_memory_state(const struct start_question *q)
 		    "\"%s\": %.120s/memory_manager_state",
 		    s->memory_policy, s->memory_state, q->k->seen.root_dir);
 	/* cm/memorymanager/policy_static.go, validateState(): 1.21 */
-	else if (streq(s->memory_policy, "Static") && *s->memory_state_problem)
+	else if (streq(s->memory_policy, "Static"))
 		say(q, "%s", s->memory_state_problem);
 }
 
