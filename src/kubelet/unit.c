@@ -579,11 +579,13 @@ static int expand_inside(struct unit *u, const char *word, size_t source, struct
 {
 	const struct variable *of = source_of(u, word);
 	struct cursor inside = of ? cursor_of(of) : *c;
-	_owns_(struct text, bytes) out = {};
+	_cleanup_(stream_done) struct stream out = {};
 	_cleanup_(freep) char *text = NULL;
-	int r = 0;
+	size_t n = 0;
 
-	for (const char *at = word; *at && r >= 0 && out.n <= MAX_TEXT_BYTES; at++) {
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+	for (const char *at = word; *at && n <= MAX_TEXT_BYTES; at++) {
 		const char *end = is_prefix(at, "${") ? strchr(at, '}') : NULL;
 		char name[64] = "";
 		const struct variable *v;
@@ -591,21 +593,21 @@ static int expand_inside(struct unit *u, const char *word, size_t source, struct
 		if (end) {
 			snprintf(name, sizeof(name), "%.*s", (int)MIN(end - at - 2, 63), at + 2);
 			v = unit_variable(u, name);
-			if (v)
-				r = text_add_string(&out, v->value);
+			n += v ? strlen(v->value) : 0;
+			fputs(v ? v->value : "", out.f);
 			at = end;
 			continue;
 		}
-		r = text_add(&out, *at);
+		n++;
+		fputc(*at, out.f);
 		at += is_prefix(at, "$$");
 	}
-	if (out.n > MAX_TEXT_BYTES) {
+	if (n > MAX_TEXT_BYTES) {
 		unit_problem(u, "%s: ExecStart= has a word of more than %zu bytes", u->name,
 			     MAX_TEXT_BYTES);
 		return 0;
 	}
-	text = r < 0 ? NULL : text_take(&out);
-	if (!text)
+	if (stream_take(&out, &text) < 0)
 		return -ENOMEM;
 	return add_argument(u, text, source, of ? &inside : c);
 }
