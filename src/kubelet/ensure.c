@@ -105,19 +105,15 @@ static int look(struct run *run, struct kubelet_result *res)
 	_owns_(struct kubelet_notes, cmdline) notes = {};
 	int r;
 
-	r = kubelet_find(run->fs, false, &res->kubelet, &notes);
+	r = kubelet_judge(run->fs, run->c, run->n_numa_nodes, false, &res->kubelet, &res->decision,
+			  &notes);
 	if (r < 0)
 		return r;
-	kubelet_decide(run->c, &res->kubelet, run->n_numa_nodes, &res->decision);
-	if (kubelet_needs_systemd(&res->kubelet, &res->decision))
-		r = kubelet_find(run->fs, true, &res->kubelet, NULL);
 	/* At once: a run looks several times, and may wait for a hanging program only once. */
 	keep_notes(run, &notes);
 	COPY(run->running, notes.running);
 	res->kubelet.blocked = run->blocked;
 	COPY(res->kubelet.blocked_detail, run->blocked_detail);
-	if (r < 0)
-		return r;
 	kubelet_decide(run->c, &res->kubelet, run->n_numa_nodes, &res->decision);
 	return 0;
 }
