@@ -126,8 +126,9 @@ static int verify_json(const char *old, size_t old_size, const char *new, size_t
 
 /* Splices */
 
-int edit_replace(const char *text, size_t size, size_t from, size_t to, const char *put, char **ret,
-		 size_t *ret_size)
+/* A copy of any text with @put in the place of some bytes. Return: 1 or -ENOMEM. */
+static int replace(const char *text, size_t size, size_t from, size_t to, const char *put,
+		   char **ret, size_t *ret_size)
 {
 	const size_t n = strlen(put), new_size = size - (to - from) + n;
 	char *new = malloc(new_size + 1);
@@ -150,7 +151,7 @@ static int put_splice(const char *text, size_t size, const struct yaml_document 
 	size_t new_size;
 	int r;
 
-	r = edit_replace(text, size, s->from, s->to, s->text, &new, &new_size);
+	r = replace(text, size, s->from, s->to, s->text, &new, &new_size);
 	if (r >= 0)
 		r = verify(d, new, new_size, s);
 	if (r >= 0 && d->is_json)
@@ -319,7 +320,7 @@ int edit_set(const char *text, size_t size, const char *key, const char *value, 
 		return r;
 
 	if (d.n_entries > 0 && yaml_node_is_text(d.entry, value) && !is_marked(d.entry))
-		return MIN(edit_replace(text, size, 0, 0, "", ret, ret_size), 0);
+		return MIN(replace(text, size, 0, 0, "", ret, ret_size), 0);
 
 	s.change = d.n_entries > 0 ? CHANGE_VALUE : ADD_KEY;
 	s.node = (size_t)((d.n_entries > 0 ? d.entry : d.kind) - d.tree.nodes);
@@ -432,7 +433,7 @@ static int set_token(const char *text, size_t size, const struct kubelet_edit *e
 	if (e->from > e->to || e->to > size || e->to - e->from != strlen(e->old) ||
 	    memcmp(text + e->from, e->old, e->to - e->from) != 0)
 		return -EAGAIN;
-	return edit_replace(text, size, e->from, e->to, e->pairs[0].value, ret, ret_size);
+	return replace(text, size, e->from, e->to, e->pairs[0].value, ret, ret_size);
 }
 
 static int print_flags(const struct kubelet_edit *e, const char *end, char *ret, size_t size)
@@ -462,12 +463,12 @@ static int add_flags(const char *text, size_t size, const struct kubelet_edit *e
 		if (e->at > size)
 			return -EAGAIN;
 		snprintf(put, sizeof(put), "%s%s", e->is_empty ? "" : " ", flags);
-		return edit_replace(text, size, e->at, e->at, put, ret, ret_size);
+		return replace(text, size, e->at, e->at, put, ret, ret_size);
 	}
 	is_open = size > 0 && text[size - 1] != '\n';
 	snprintf(put, sizeof(put), *e->variable ? "%s%s=\"%s\"%s" : "%s%s%s%s", is_open ? "\n" : "",
 		 e->variable, flags, is_open ? "" : "\n");
-	return edit_replace(text, size, size, size, put, ret, ret_size);
+	return replace(text, size, size, size, put, ret, ret_size);
 }
 
 int kubelet_own_text(const struct kubelet_edit *e, char **ret)
@@ -512,7 +513,7 @@ static int edit_target(const struct fs *fs, const struct kubelet_edit *e, struct
 		return r;
 
 	is_changed = r;
-	r = edit_replace(t.text, t.size, 0, 0, "", &u->before, &u->before_size);
+	r = replace(t.text, t.size, 0, 0, "", &u->before, &u->before_size);
 	if (r < 0)
 		return r;
 	t.on_written = e->on_written;
@@ -656,7 +657,7 @@ static int remove_flag(const struct target *t, const struct kubelet_edit *e, cha
 		to++;
 	snprintf(rest, sizeof(rest), "%s%s", e->variable, *e->variable ? "=\"\"" : "");
 	widen(t, rest, &from, &to);
-	return edit_replace(t->text, t->size, from, to, "", ret, ret_size);
+	return replace(t->text, t->size, from, to, "", ret, ret_size);
 }
 
 /* Is nothing in it but a variable without a value? */

@@ -110,7 +110,3 @@ int edit_set(const char *text, size_t size, const char *key, const char *value, 
 
 /* Removes a key that is alone on its line, else -EOPNOTSUPP. Return: as edit_set(). */
 int edit_unset(const char *text, size_t size, const char *key, char **ret, size_t *ret_size);
-
-/* A copy of any text with @put in the place of some bytes. Return: 1 or -ENOMEM. */
-int edit_replace(const char *text, size_t size, size_t from, size_t to, const char *put, char **ret,
-		 size_t *ret_size);
