@@ -30,8 +30,10 @@ struct splice {
 	size_t from, to;
 	size_t node; /* the value that changes or goes, or that is before a new key */
 	const char *key, *value;
-	char odd[2 * EDIT_MAX_VALUE +
-		 2]; /* the value in quotes, where no quotes of ours would do */
+	/* The value as it is written: an odd one in quotes, where no quotes of ours would do, which
+	 * YAML and JSON read alike. */
+	const char *put;
+	char odd[2 * EDIT_MAX_VALUE + 2];
 };
 
 /* Verification */
@@ -168,12 +170,12 @@ static int put_splice(const char *text, size_t size, const struct yaml_document 
 #define print_splice(s, ...)                                                                       \
 	(asprintf(&(s)->text, __VA_ARGS__) < 0 ? ((s)->text = NULL, -ENOMEM) : 0)
 
-static void line_end_of(const char *text, size_t size, size_t at, char ret[3])
+/* The first byte of a line end from @at on, or @size. */
+static size_t line_end(const char *text, size_t size, size_t at)
 {
-	size_t n = at + 1 < size && text[at] == '\r' && text[at + 1] == '\n' ? 2 : 1;
-
-	memcpy(ret, text + at, n);
-	ret[n] = '\0';
+	while (at < size && text[at] != '\n' && text[at] != '\r')
+		at++;
+	return at;
 }
 
 /* A word needs no quotes where it cannot be a number. */
@@ -182,42 +184,30 @@ static bool is_word(const char *s)
 	return *s >= 'a' && *s <= 'z' && !strchr(s, ',');
 }
 
-/* The value as it is written: an odd one has its own quotes, which YAML and JSON read alike. */
-static const char *text_of(const struct splice *s)
-{
-	return *s->odd ? s->odd : s->value;
-}
-
 static const char *quote_of(const struct splice *s, const char *quote)
 {
-	return *s->odd ? "" : quote;
+	return s->put == s->value ? quote : "";
 }
 
 static int add_to_yaml(const char *text, size_t size, const struct yaml_document *d,
 		       struct splice *s)
 {
 	const size_t key_at = d->kind[-1].at;
-	size_t line = key_at, end = d->kind->to;
+	/* Where the file ends without a line end, as its first line does. */
+	const size_t end = line_end(text, size, d->kind->to),
+		     eol = end < size ? end : line_end(text, size, 0);
 	const char *quote = quote_of(s, is_word(s->value) ? "" : "\"");
-	char eol[3] = "\n";
+	size_t line = key_at;
+	int n_eol = 1;
 
 	while (line > yaml_tree_bom(text, size) && text[line - 1] == ' ')
 		line--;
-	while (end < size && text[end] != '\n' && text[end] != '\r')
-		end++;
-
-	if (end < size)
-		line_end_of(text, size, end, eol);
-	else /* the file ends without one: as its first line does */
-		for (size_t i = 0; i < size; i++)
-			if (text[i] == '\n' || text[i] == '\r') {
-				line_end_of(text, size, i, eol);
-				break;
-			}
+	if (eol + 1 < size && text[eol] == '\r' && text[eol + 1] == '\n')
+		n_eol = 2;
 
 	s->from = s->to = end;
-	return print_splice(s, "%s%.*s%s: %s%s%s", eol, (int)(key_at - line), text + line, s->key,
-			    quote, text_of(s), quote);
+	return print_splice(s, "%.*s%.*s%s: %s%s%s", n_eol, eol < size ? text + eol : "\n",
+			    (int)(key_at - line), text + line, s->key, quote, s->put, quote);
 }
 
 /* Adds the key behind the member "kind", spaced like it. */
@@ -232,7 +222,7 @@ static int add_to_json(const char *text, const struct yaml_document *d, struct s
 
 	s->from = s->to = kind->to;
 	return print_splice(s, ",%.*s\"%s\"%.*s%s%s%s", (int)(key->at - blanks), text + blanks,
-			    s->key, (int)(kind->at - key->to), text + key->to, quote, text_of(s),
+			    s->key, (int)(kind->at - key->to), text + key->to, quote, s->put,
 			    quote);
 }
 
@@ -242,18 +232,17 @@ static int add_to_json(const char *text, const struct yaml_document *d, struct s
  */
 static int change_block(const char *text, const struct yaml_node *e, struct splice *s)
 {
-	size_t header = e->at, line = e->at, end = e->to;
+	size_t header = e->at, end = e->to;
+	const size_t line = line_end(text, end, header);
 
 	while (header < end && !strchr(BLANKS, text[header]))
 		header++;
-	while (line < end && text[line] != '\n' && text[line] != '\r')
-		line++;
 	while (end > line && strchr(BLANKS, text[end - 1]))
 		end--;
 
 	s->from = e->at;
 	s->to = end;
-	return print_splice(s, "%s%.*s", text_of(s), (int)(line - header), text + header);
+	return print_splice(s, "%s%.*s", s->put, (int)(line - header), text + header);
 }
 
 static int change_value(const char *text, const struct yaml_document *d, struct splice *s)
@@ -276,7 +265,7 @@ static int change_value(const char *text, const struct yaml_document *d, struct 
 	s->to = e->to;
 	quote = quote_of(s, quote);
 	/* An absent value is marked directly behind the colon. */
-	return print_splice(s, "%s%s%s%s", e->at == e->to ? " " : "", quote, text_of(s), quote);
+	return print_splice(s, "%s%s%s%s", e->at == e->to ? " " : "", quote, s->put, quote);
 }
 
 static bool is_value(const char *s)
@@ -314,6 +303,7 @@ int edit_set(const char *text, size_t size, const char *key, const char *value, 
 	int r;
 
 	r = is_value(value) ? 0 : write_odd(value, s.odd);
+	s.put = *s.odd ? s.odd : value;
 	if (r >= 0)
 		r = yaml_document_read(text, size, YAML_KUBELET, &d);
 	if (r < 0)
@@ -342,10 +332,9 @@ static int drop_entry(const char *text, size_t size, const struct yaml_document 
 	s->node = (size_t)(e - d->tree.nodes);
 	while (s->from > 0 && strchr(d->is_json ? BLANKS : " ", text[s->from - 1]))
 		s->from--;
-	if (s->from == 0 ||
-	    (d->is_json ? text[s->from - 1] != ','
-			: (text[s->from - 1] != '\n' && text[s->from - 1] != '\r') ||
-				  (s->to < size && text[s->to] != '\n' && text[s->to] != '\r')))
+	if (s->from == 0 || (d->is_json ? text[s->from - 1] != ','
+					: line_end(text, s->from, s->from - 1) == s->from ||
+						  line_end(text, size, s->to) > s->to))
 		return -EOPNOTSUPP; /* it is the first line or member, or shares a line */
 	s->from--;
 	if (s->from > 0 && text[s->from] == '\n' && text[s->from - 1] == '\r')
