@@ -545,7 +545,7 @@ static void find_value(const struct value_look *l, struct kubelet_found *k, enum
 		COPY(v->path, f->path);
 		v->line = f->line;
 		k->words[s].is_behind_extra = f->source > k->extra_source;
-		if (f->is_editable && !f->is_cut) {
+		if (!f->is_cut) {
 			k->words[s].from = f->from;
 			k->words[s].to = f->to;
 		}

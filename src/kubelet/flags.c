@@ -89,15 +89,6 @@ static enum flag_kind kind_of(const char *text, size_t *ret_end)
 	return row ? row->kind : _FLAG_N;
 }
 
-static struct flag *add(struct flags *l, enum flag_kind kind)
-{
-	struct flag *f = APPEND(l->flags, l->n_flags);
-
-	if (f)
-		f->kind = kind;
-	return f;
-}
-
 /* Where the value can be edited, if it can. 0 or -ENOMEM. */
 static int find_value(struct flag *f, const struct unit *u, size_t i, size_t value)
 {
@@ -108,8 +99,7 @@ static int find_value(struct flag *f, const struct unit *u, size_t i, size_t val
 	    (u->pages[page].kind != PAGE_VARIABLES && u->pages[page].kind != PAGE_FLAGS))
 		return 0;
 	r = arguments_find_literal(u, i, value, &f->from, &f->to);
-	f->is_editable = r > 0;
-	if (f->is_editable)
+	if (r > 0)
 		f->line = unit_line(u, page, f->from);
 	return MIN(r, 0);
 }
@@ -152,6 +142,20 @@ static void set_value(struct flag *f, const char *text)
 	}
 }
 
+static struct flag *add(struct flags *l, enum flag_kind kind, const char *text, const char *path,
+			uint32_t line)
+{
+	struct flag *f = APPEND(l->flags, l->n_flags);
+
+	if (!f)
+		return NULL;
+	f->kind = kind;
+	f->line = line;
+	set_value(f, text);
+	COPY(f->path, path);
+	return f;
+}
+
 /* Flags of the kubelet in the value of the last --kubelet-extra-args. 0 or -ENOMEM. */
 static int add_words(struct flags *l, const char *text)
 {
@@ -179,6 +183,7 @@ int flags_read(struct unit *u, struct flags *ret)
 		enum flag_kind kind;
 		size_t n, from, dashes;
 		struct flag *f;
+		uint16_t page;
 
 		if (streq(a->text, "--"))
 			break;
@@ -203,10 +208,11 @@ int flags_read(struct unit *u, struct flags *ret)
 			value = &u->arguments[++i];
 			from = 0;
 		}
-		f = add(&l, kind);
+		page = value->place.page;
+		f = add(&l, kind, value->text + from, page < u->n_pages ? u->pages[page].path : "",
+			unit_line(u, page, value->at));
 		if (!f)
 			return -ENOMEM;
-		set_value(f, value->text + from);
 		f->source = a->source;
 		/* RKE2 and k3s pass on any flag of the kubelet: only known ones are relevant. Of
 		 * k0s flags_is_shown() tells them apart in one word. */
@@ -216,10 +222,6 @@ int flags_read(struct unit *u, struct flags *ret)
 		value->is_relevant = a->is_relevant;
 		value->is_labels = kind == FLAG_NODE_LABELS && from == 0;
 		value->is_words = kind == FLAG_EXTRA_ARGS && from == 0;
-		if (value->place.page < u->n_pages) {
-			COPY(f->path, u->pages[value->place.page].path);
-			f->line = unit_line(u, value->place.page, value->at);
-		}
 		last[kind].argument = i + 1;
 		last[kind].value = from;
 	}
@@ -272,20 +274,12 @@ bool flags_is_kubelets(const char *text)
 int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t line)
 {
 	enum flag_kind kind;
-	struct flag *f;
 	size_t n;
 
 	text = after(text, "--") ?: text;
 	kind = kind_of(text, &n);
-	if (kind == _FLAG_N)
-		return 0;
-	f = add(l, kind);
-	if (!f)
-		return -ENOMEM;
-	set_value(f, text + n + (text[n] == '='));
-	COPY(f->path, path);
-	f->line = line;
-	return 0;
+	return kind == _FLAG_N || add(l, kind, text + n + (text[n] == '='), path, line) ? 0
+											: -ENOMEM;
 }
 
 size_t flags_labels(const char *text)

@@ -49,13 +49,14 @@ enum flag_kind {
 
 struct flag {
 	enum flag_kind kind;
-	char value[256];   /* of --node-labels and --feature-gates: those that are looked at */
-	bool is_cut;       /* the value is longer, or has a NUL in it */
-	char path[256];    /* where the value is written; empty: not known */
-	uint32_t line;     /* there, from 1; 0: not known */
-	size_t source;     /* the word of ExecStart= it comes from; SIZE_MAX: of none */
-	bool is_editable;  /* it is one plain word in a file of variables or flags */
-	uint32_t from, to; /* then: its bytes there */
+	char value[256]; /* of --node-labels and --feature-gates: those that are looked at */
+	bool is_cut;     /* the value is longer, or has a NUL in it */
+	char path[256];  /* where the value is written; empty: not known */
+	uint32_t line;   /* there, from 1; 0: not known */
+	size_t source;   /* the word of ExecStart= it comes from; SIZE_MAX: of none */
+	/* Its bytes there, where it is one plain word in a file of variables or flags; to 0: it is
+	 * none. */
+	uint32_t from, to;
 };
 
 struct flags {
