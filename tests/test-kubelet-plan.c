@@ -105,8 +105,8 @@ static void is_token(struct kubelet_found *k)
 }
 static void has_extra(struct kubelet_found *k)
 {
-	COPY(k->extra_path, EXTRA_PATH);
-	COPY(k->extra_variable, "KUBELET_EXTRA_ARGS");
+	COPY(k->extra.path, EXTRA_PATH);
+	COPY(k->extra.variable, "KUBELET_EXTRA_ARGS");
 }
 static void is_flag_and_extra(struct kubelet_found *k)
 {

@@ -111,7 +111,7 @@ static void assert_capture_tells_the_same(struct root *root, const char *secret)
 	assert_string_equal(again.seen.root_dir, k.seen.root_dir);
 	assert_string_equal(again.seen.flannel_iface, k.seen.flannel_iface);
 	assert_memory_equal(&again.seen.servers, &k.seen.servers, sizeof(k.seen.servers));
-	assert_string_equal(again.extra_path, k.extra_path);
+	assert_string_equal(again.extra.path, k.extra.path);
 	assert_string_equal(again.drop_in, k.drop_in);
 	assert_string_equal(again.rancher_path, k.rancher_path);
 	assert_memory_equal(&again.seen.cpus, &k.seen.cpus, sizeof(k.seen.cpus));

@@ -100,7 +100,7 @@ static bool is_editable_flag(const struct kubelet_question *q)
 
 static bool is_flag_and_extra(const struct kubelet_question *q)
 {
-	return is_flag(q) && *q->k->extra_path && !q->k->words[q->setting].is_behind_extra &&
+	return is_flag(q) && *q->k->extra.path && !q->k->words[q->setting].is_behind_extra &&
 	       is_open(q, KUBELET_WAY_EXTRA);
 }
 
@@ -145,7 +145,7 @@ static bool is_file(const struct kubelet_question *q)
 
 static bool is_extra(const struct kubelet_question *q)
 {
-	return *q->k->extra_path && is_open(q, KUBELET_WAY_EXTRA);
+	return *q->k->extra.path && is_open(q, KUBELET_WAY_EXTRA);
 }
 
 static bool is_always(_unused_ const struct kubelet_question *q)
@@ -260,7 +260,7 @@ static void decide(const struct kubelet_question *q, const char *to, struct kube
 		[KUBELET_WAY_FILE] = q->k->seen.file,
 		[KUBELET_WAY_DROP_IN] = q->k->drop_in,
 		[KUBELET_WAY_RANCHER] = q->k->rancher_path,
-		[KUBELET_WAY_EXTRA] = q->k->extra_path,
+		[KUBELET_WAY_EXTRA] = q->k->extra.path,
 	};
 	size_t i = 0;
 

@@ -443,20 +443,20 @@ static int add_flags(const char *text, size_t size, const struct kubelet_edit *e
 	bool is_open;
 	int r;
 
-	if (e->bytes != size)
+	if (e->extra.bytes != size)
 		return -EAGAIN;
-	r = print_flags(e, *e->variable ? " " : "\n", flags, sizeof(flags));
+	r = print_flags(e, *e->extra.variable ? " " : "\n", flags, sizeof(flags));
 	if (r < 0)
 		return r;
-	if (e->at != UINT32_MAX) {
-		if (e->at > size)
+	if (e->extra.at != UINT32_MAX) {
+		if (e->extra.at > size)
 			return -EAGAIN;
-		snprintf(put, sizeof(put), "%s%s", e->is_empty ? "" : " ", flags);
-		return replace(text, size, e->at, e->at, put, ret, ret_size);
+		snprintf(put, sizeof(put), "%s%s", e->extra.is_empty ? "" : " ", flags);
+		return replace(text, size, e->extra.at, e->extra.at, put, ret, ret_size);
 	}
 	is_open = size > 0 && text[size - 1] != '\n';
-	snprintf(put, sizeof(put), *e->variable ? "%s%s=\"%s\"%s" : "%s%s%s%s", is_open ? "\n" : "",
-		 e->variable, flags, is_open ? "" : "\n");
+	snprintf(put, sizeof(put), *e->extra.variable ? "%s%s=\"%s\"%s" : "%s%s%s%s",
+		 is_open ? "\n" : "", e->extra.variable, flags, is_open ? "" : "\n");
 	return replace(text, size, size, size, put, ret, ret_size);
 }
 
@@ -568,7 +568,7 @@ int kubelet_edit(const struct fs *fs, const struct kubelet_edit *e, struct kubel
 		r = make_file(fs, e, &u);
 	} else {
 		r = edit_target(fs, e, &u);
-		if (r == -ENOENT && e->way == KUBELET_WAY_EXTRA && e->bytes == 0)
+		if (r == -ENOENT && e->way == KUBELET_WAY_EXTRA && e->extra.bytes == 0)
 			r = make_file(fs, e, &u);
 	}
 	if (r < 0)
@@ -644,7 +644,7 @@ static int remove_flag(const struct target *t, const struct kubelet_edit *e, cha
 		from--;
 	else if (*end == ' ')
 		to++;
-	snprintf(rest, sizeof(rest), "%s%s", e->variable, *e->variable ? "=\"\"" : "");
+	snprintf(rest, sizeof(rest), "%s%s", e->extra.variable, *e->extra.variable ? "=\"\"" : "");
 	widen(t, rest, &from, &to);
 	return replace(t->text, t->size, from, to, "", ret, ret_size);
 }

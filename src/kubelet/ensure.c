@@ -52,10 +52,7 @@ static void make_edit(const struct kubelet_found *k, const struct kubelet_decisi
 		else if (kubelet_is_own(e.way) && streq(k->seen.values[s].path, lead->path))
 			kubelet_edit_add(&e, (enum kubelet_setting)s, k->seen.values[s].text);
 	}
-	COPY(e.variable, k->extra_variable);
-	e.at = k->extra_at;
-	e.bytes = k->extra_bytes;
-	e.is_empty = k->is_extra_empty;
+	e.extra = k->extra;
 	*ret = e;
 }
 

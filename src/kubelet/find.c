@@ -231,10 +231,10 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 		if (page == -ENOMEM)
 			return page;
 		if (page >= 0) {
-			COPY(k->extra_path, kind->args);
-			k->extra_source = SIZE_MAX;
-			k->extra_at = UINT32_MAX;
-			k->extra_bytes = (uint32_t)l->unit.pages[page].size;
+			COPY(k->extra.path, kind->args);
+			k->extra.source = SIZE_MAX;
+			k->extra.at = UINT32_MAX;
+			k->extra.bytes = (uint32_t)l->unit.pages[page].size;
 			return arguments_add_page(&l->unit, (uint16_t)page);
 		}
 		k->is_waiting = true;
@@ -311,14 +311,14 @@ static void find_extra(const struct unit *u, struct kubelet_found *k)
 		path = v ? u->pages[v->page].path : free_env_file(u);
 		if (!*path)
 			continue;
-		COPY(k->extra_path, path);
-		COPY(k->extra_variable, word + 1);
-		k->extra_source = i;
-		k->extra_at = v ? v->insert_at : UINT32_MAX;
-		k->is_extra_empty = v && !*v->value;
+		COPY(k->extra.path, path);
+		COPY(k->extra.variable, word + 1);
+		k->extra.source = i;
+		k->extra.at = v ? v->insert_at : UINT32_MAX;
+		k->extra.is_empty = v && !*v->value;
 		for (size_t p = 0; p < u->n_pages; p++)
 			if (streq(u->pages[p].path, path))
-				k->extra_bytes = (uint32_t)u->pages[p].size;
+				k->extra.bytes = (uint32_t)u->pages[p].size;
 		return;
 	}
 }
@@ -544,7 +544,7 @@ static void find_value(const struct value_look *l, struct kubelet_found *k, enum
 		set_text(v, s, f->is_cut ? "?" : f->value, false);
 		COPY(v->path, f->path);
 		v->line = f->line;
-		k->words[s].is_behind_extra = f->source > k->extra_source;
+		k->words[s].is_behind_extra = f->source > k->extra.source;
 		if (!f->is_cut) {
 			k->words[s].from = f->from;
 			k->words[s].to = f->to;

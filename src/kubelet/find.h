@@ -11,7 +11,7 @@
 #pragma once
 
 #include "../model/kubelet.h"
-#include "../os/fs.h"
+#include "edit.h"
 #include "unit.h"
 
 enum kubelet_flavour {
@@ -65,13 +65,7 @@ struct kubelet_found {
 	char unknown[256];
 	bool is_reset;     /* 1.28: its drop-ins set all that they do not say to the default */
 	char drop_in[256]; /* a file in seen.folder that would win; empty: there is no such name */
-	char extra_path[256];    /* of variables or flags, where a flag that wins can be added; or
-				    empty */
-	char extra_variable[64]; /* that is the variable; empty: the file is one of flags */
-	size_t extra_source;     /* of the variable's word in ExecStart=; SIZE_MAX: behind all */
-	uint32_t extra_at;       /* byte where it goes; UINT32_MAX: in a new line at the end */
-	uint32_t extra_bytes; /* of the file when it was looked at; 0: it is not there, or empty */
-	bool is_extra_empty;  /* there is nothing in the variable yet */
+	struct kubelet_extra extra;
 	/* The bytes of a flag's value that is one plain word in a file of variables or flags; to 0:
 	 * other settings. */
 	struct {
