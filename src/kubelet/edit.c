@@ -295,41 +295,16 @@ static int write_odd(const char *value, char ret[static 2 * EDIT_MAX_VALUE + 2])
 	return 0;
 }
 
-int edit_set(const char *text, size_t size, const char *key, const char *value, char **ret,
-	     size_t *ret_size)
-{
-	_owns_(struct splice, text) s = { .key = key, .value = value };
-	_cleanup_(yaml_document_done) struct yaml_document d = { .key = key };
-	int r;
-
-	r = is_value(value) ? 0 : write_odd(value, s.odd);
-	s.put = *s.odd ? s.odd : value;
-	if (r >= 0)
-		r = yaml_document_read(text, size, YAML_KUBELET, &d);
-	if (r < 0)
-		return r;
-
-	if (d.n_entries > 0 && yaml_node_is_text(d.entry, value) && !is_marked(d.entry))
-		return MIN(replace(text, size, 0, 0, "", ret, ret_size), 0);
-
-	s.change = d.n_entries > 0 ? CHANGE_VALUE : ADD_KEY;
-	s.node = (size_t)((d.n_entries > 0 ? d.entry : d.kind) - d.tree.nodes);
-	if (s.change == CHANGE_VALUE)
-		r = change_value(text, &d, &s);
-	else
-		r = d.is_json ? add_to_json(text, &d, &s) : add_to_yaml(text, size, &d, &s);
-	return r < 0 ? r : put_splice(text, size, &d, &s, ret, ret_size);
-}
-
 /* In JSON with the comma before it, else with the end of the line before it. */
 static int drop_entry(const char *text, size_t size, const struct yaml_document *d,
 		      struct splice *s)
 {
 	const struct yaml_node *e = d->entry;
 
+	if (d->n_entries != 1 || e->type != YAML_SCALAR_EVENT)
+		return -EOPNOTSUPP;
 	s->from = e[-1].at;
 	s->to = e->to;
-	s->node = (size_t)(e - d->tree.nodes);
 	while (s->from > 0 && strchr(d->is_json ? BLANKS : " ", text[s->from - 1]))
 		s->from--;
 	if (s->from == 0 || (d->is_json ? text[s->from - 1] != ','
@@ -342,19 +317,31 @@ static int drop_entry(const char *text, size_t size, const struct yaml_document 
 	return print_splice(s, "%s", "");
 }
 
-int edit_unset(const char *text, size_t size, const char *key, char **ret, size_t *ret_size)
+int edit_set(const char *text, size_t size, const char *key, const char *value, char **ret,
+	     size_t *ret_size)
 {
-	_owns_(struct splice, text) s = { .change = DROP_KEY, .key = key };
+	_owns_(struct splice, text) s = { .key = key, .value = value };
 	_cleanup_(yaml_document_done) struct yaml_document d = { .key = key };
 	int r;
 
-	r = yaml_document_read(text, size, YAML_KUBELET, &d);
+	r = !value || is_value(value) ? 0 : write_odd(value, s.odd);
+	s.put = *s.odd ? s.odd : value;
+	if (r >= 0)
+		r = yaml_document_read(text, size, YAML_KUBELET, &d);
 	if (r < 0)
 		return r;
-	if (d.n_entries != 1 || d.entry->type != YAML_SCALAR_EVENT)
-		return -EOPNOTSUPP;
 
-	r = drop_entry(text, size, &d, &s);
+	if (value && d.n_entries > 0 && yaml_node_is_text(d.entry, value) && !is_marked(d.entry))
+		return MIN(replace(text, size, 0, 0, "", ret, ret_size), 0);
+
+	s.change = !value ? DROP_KEY : d.n_entries > 0 ? CHANGE_VALUE : ADD_KEY;
+	s.node = (size_t)((d.n_entries > 0 ? d.entry : d.kind) - d.tree.nodes);
+	if (s.change == DROP_KEY)
+		r = drop_entry(text, size, &d, &s);
+	else if (s.change == CHANGE_VALUE)
+		r = change_value(text, &d, &s);
+	else
+		r = d.is_json ? add_to_json(text, &d, &s) : add_to_yaml(text, size, &d, &s);
 	return r < 0 ? r : put_splice(text, size, &d, &s, ret, ret_size);
 }
 
@@ -599,8 +586,7 @@ static int unset_value(const struct target *t, const struct kubelet_edit *e, boo
 	item = yaml_find(&items, key, "");
 	if (!item || !streq(item->text, e->old))
 		return 0;
-	return was_there ? edit_set(t->text, t->size, key, e->pairs[0].value, ret, ret_size)
-			 : edit_unset(t->text, t->size, key, ret, ret_size);
+	return edit_set(t->text, t->size, key, was_there ? e->pairs[0].value : NULL, ret, ret_size);
 }
 
 /* Widens to whole lines where only @rest is left; an open last line goes with the end before it. */

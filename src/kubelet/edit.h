@@ -101,19 +101,17 @@ int kubelet_lock(const struct fs *fs);
  * @text, @size: the file
  * @key:      a top-level key
  * @value:    shorter than EDIT_MAX_VALUE, without control characters, else -EOPNOTSUPP; other than
- *            letters, digits, "-" and "," it is put in double quotes
+ *            letters, digits, "-" and "," it is put in double quotes. NULL: the key is removed
  * @ret:      the new text, owned by the caller
  * @ret_size: its size
  *
  * A key that is there keeps its place, quotes and comment: the last one, when there are several. A
  * block scalar ("|", ">") becomes one word on the line of its key. A missing key goes below the
- * line of "kind", as that line is indented and ended; in JSON behind the member "kind".
+ * line of "kind", as that line is indented and ended; in JSON behind the member "kind". A key that
+ * is to be removed has to be there, once and alone on its line: else -EOPNOTSUPP.
  *
  * Return: 1 when the text differs, 0 when the value was there already (*ret is a copy), or an error
  * of yaml.h.
  */
 int edit_set(const char *text, size_t size, const char *key, const char *value, char **ret,
 	     size_t *ret_size);
-
-/* Removes a key that is alone on its line, else -EOPNOTSUPP. Return: as edit_set(). */
-int edit_unset(const char *text, size_t size, const char *key, char **ret, size_t *ret_size);

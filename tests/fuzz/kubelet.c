@@ -3,7 +3,7 @@
  * Fuzz: what an edit leaves of a kubelet's configuration, YAML or JSON, whatever the text is.
  *
  * What edit_set() gives parses, has our value under our key and every other scalar of the first two
- * levels as it was, and of JSON everything else; a second run changes nothing; edit_unset() of a
+ * levels as it was, and of JSON everything else; a second run changes nothing; a value of NULL of a
  * key that was not there before gives back the text byte for byte. What is refused has no result to
  * look at.
  *
@@ -101,7 +101,7 @@ static void look(const char *text, size_t size, const char *value)
 
 	if (yaml_find(&before, KEY, ""))
 		return;
-	require(edit_unset(out, out_size, KEY, &back, &back_size) == 1);
+	require(edit_set(out, out_size, KEY, NULL, &back, &back_size) == 1);
 	require(back_size == size && memcmp(back, text, size) == 0);
 }
 
