@@ -73,9 +73,9 @@ static _printf_(2, 3) void say(const struct start_question *q, const char *forma
 	ret->hashes[ret->n++] = hash;
 }
 
-static uint32_t minor_of(const struct start_question *q)
+static uint32_t minor_of(const struct kubelet_found *k)
 {
-	return q->k->minor ?: MINOR_LOOKED_AT;
+	return k->minor ?: MINOR_LOOKED_AT;
 }
 
 static bool has(const struct start_question *q, enum start_word option)
@@ -84,32 +84,25 @@ static bool has(const struct start_question *q, enum start_word option)
 }
 
 /* A version of start_rows; 0 is none. */
-static bool is_since(const struct start_question *q, uint8_t minor)
+static bool is_since(const struct kubelet_found *k, uint8_t minor)
 {
-	return minor > 0 && minor_of(q) >= minor;
+	return minor > 0 && minor_of(k) >= minor;
 }
 
 /* Enabled() in component-base/featuregate/feature_gate.go, with AllAlpha and AllBeta. */
-static bool is_gate_on(const struct start_question *q, enum start_word g)
-{
-	const bool is_beta = is_since(q, start_rows[g].beta);
-	const enum start_word all = is_beta ? GATE_ALL_BETA : GATE_ALL_ALPHA;
-	const struct kubelet_start *s = &q->k->start;
-
-	if (is_since(q, start_rows[g].stable))
-		return true;
-	if (s->given >> g & 1)
-		return s->on >> g & 1;
-	if (s->given >> all & 1 && !is_since(q, start_rows[g].general))
-		return s->on >> all & 1;
-	return is_beta;
-}
-
 bool start_has_gate(const struct kubelet_found *k, enum start_word gate)
 {
-	const struct start_question q = { .k = k };
+	const bool is_beta = is_since(k, start_rows[gate].beta);
+	const enum start_word all = is_beta ? GATE_ALL_BETA : GATE_ALL_ALPHA;
+	const struct kubelet_start *s = &k->start;
 
-	return is_gate_on(&q, gate);
+	if (is_since(k, start_rows[gate].stable))
+		return true;
+	if (s->given >> gate & 1)
+		return s->on >> gate & 1;
+	if (s->given >> all & 1 && !is_since(k, start_rows[gate].general))
+		return s->on >> all & 1;
+	return is_beta;
 }
 
 /* The options of the two managers. Older kubelets than the one that brought the gate do not read
@@ -140,7 +133,7 @@ static bool is_any_given(const struct start_question *q, enum start_kind kind)
 	const uint32_t bits = (1u << kinds[kind].end) - (1u << kinds[kind].first);
 	const struct kubelet_start *s = &q->k->start;
 
-	return minor_of(q) >= start_rows[kinds[kind].gate].since &&
+	return minor_of(q->k) >= start_rows[kinds[kind].gate].since &&
 	       (s->given & bits || *s->other_option[kind]);
 }
 
@@ -162,12 +155,12 @@ static void judge_types(const struct start_question *q)
 {
 	for (size_t i = 0; i < START_FIELDS; i++)
 		if (q->k->start.wrong_type[i] &&
-		    minor_of(q) >= start_rows[start_fields[i].gate].since)
+		    minor_of(q->k) >= start_rows[start_fields[i].gate].since)
 			say(q,
 			    "json: cannot unmarshal %s into Go struct field "
 			    "KubeletConfiguration.%s of type %s",
 			    q->k->start.wrong_type[i], start_fields[i].key, start_fields[i].type);
-	if (minor_of(q) >= start_rows[GATE_MEMORY].since)
+	if (minor_of(q->k) >= start_rows[GATE_MEMORY].since)
 		say(q, "%s", q->k->start.decode_problem);
 }
 
@@ -182,7 +175,7 @@ static void judge_gates(const struct start_question *q)
 			continue;
 		if (q->k->minor < row->since || (row->gone && q->k->minor >= row->gone))
 			say(q, "unrecognized feature gate: %s", row->name);
-		else if (is_since(q, row->stable) && !has(q, g))
+		else if (is_since(q->k, row->stable) && !has(q, g))
 			say(q, "cannot set feature gate %s to false, feature is locked to true",
 			    row->name);
 	}
@@ -193,7 +186,7 @@ static void judge_configuration(const struct start_question *q)
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
 
 	/* apis/config/validation/validation.go: to 1.26 */
-	if (q->p->topology > POLICY_NONE && !is_gate_on(q, GATE_TOPOLOGY))
+	if (q->p->topology > POLICY_NONE && !start_has_gate(q->k, GATE_TOPOLOGY))
 		say(q, "topologyManagerPolicy %s requires feature gate TopologyManager",
 		    kubelet_word(KUBELET_TOPOLOGY_POLICY, q->p->topology));
 	/* apis/config/validation/validation.go */
@@ -205,7 +198,7 @@ static void judge_configuration(const struct start_question *q)
 		say(q, "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup "
 		       "(--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)");
 	/* apis/config/validation/validation_reserved_memory.go: 1.21 */
-	if (minor_of(q) >= start_rows[GATE_MEMORY].since)
+	if (minor_of(q->k) >= start_rows[GATE_MEMORY].since)
 		say(q, "%s", q->k->start.reserved_problem);
 	/* cmd/kubelet/app/server.go, getReservedCPUs() */
 	say(q, "%s", c->list_problem);
@@ -213,7 +206,7 @@ static void judge_configuration(const struct start_question *q)
 	say(q, "%s", q->k->start.amount_problem);
 	/* cmd/kubelet/app/server.go, run(): 1.22 to 1.32, from 1.26 on */
 	for (enum start_kind kind = START_CPUS; kind <= START_NUMA; kind++)
-		if (is_any_given(q, kind) && !is_gate_on(q, kinds[kind].gate))
+		if (is_any_given(q, kind) && !start_has_gate(q->k, kinds[kind].gate))
 			say(q, "require feature gates %s enabled", kinds[kind].gates);
 }
 
@@ -227,14 +220,14 @@ static void judge_options(const struct start_question *q, enum start_kind kind)
 	if (!is_any_given(q, kind) || q->k->minor > MINOR_LOOKED_AT)
 		return;
 	for (enum start_word o = of->first; o < of->end; o++) {
-		const bool is_beta = is_since(q, start_rows[o].beta);
+		const bool is_beta = is_since(q->k, start_rows[o].beta);
 
 		if (!(q->k->start.given >> o & 1))
 			continue;
-		if (minor_of(q) < start_rows[o].since)
+		if (minor_of(q->k) < start_rows[o].since)
 			unknown = start_rows[o].name;
-		else if (!is_since(q, start_rows[o].stable) &&
-			 !is_gate_on(q, of->gate + 1 + is_beta))
+		else if (!is_since(q->k, start_rows[o].stable) &&
+			 !start_has_gate(q->k, of->gate + 1 + is_beta))
 			say(q, "%s not enabled, but option \"%s\" provided", of->levels[is_beta],
 			    start_rows[o].name);
 		else if (q->k->start.bad >> o & 1)
@@ -253,10 +246,10 @@ static void judge_topology(const struct start_question *q)
 {
 	const bool has_policy = q->p->topology > POLICY_NONE;
 	const bool has_max = q->k->start.max_numa_nodes > 0 &&
-			     minor_of(q) >= start_rows[NUMA_OPTION_MAX_NODES].since;
+			     minor_of(q->k) >= start_rows[NUMA_OPTION_MAX_NODES].since;
 	const uint32_t max = has_max ? q->k->start.max_numa_nodes : MAX_NODES;
 
-	if (has_policy || minor_of(q) < 28)
+	if (has_policy || minor_of(q->k) < 28)
 		judge_options(q, START_NUMA);
 	/* cm/topologymanager/policy_options.go, NewPolicyOptions(): 1.31 */
 	if (has_policy && max < MAX_NODES)
@@ -318,7 +311,7 @@ static void judge_cpus(const struct start_question *q)
 
 static bool is_memory_managed(const struct start_question *q)
 {
-	return minor_of(q) >= start_rows[GATE_MEMORY].since && is_gate_on(q, GATE_MEMORY);
+	return minor_of(q->k) >= start_rows[GATE_MEMORY].since && start_has_gate(q->k, GATE_MEMORY);
 }
 
 /* cm/memorymanager/memory_manager.go, NewManager(): 1.21 */
