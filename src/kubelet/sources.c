@@ -226,15 +226,14 @@ int sources_write_kept(const struct yaml_items *l, char **ret, size_t *ret_size)
 
 /*
  * Texts that are recorded in place of a refused file: each is refused for the same reason and tells
- * nothing. The longest, for -EFBIG, is made in record_refused().
+ * nothing. That of -EFBIG stands behind as many lines as make it too large.
  */
 static const struct {
 	int r;
 	const char *text;
 } stand_ins[] = {
-	{ -ENODATA, "# left out\n" },
-	{ -EILSEQ, "\x7F left out" },
-	{ -EMEDIUMTYPE, "- left out\n" },
+	{ -ENODATA, "# left out\n" },          { -EFBIG, "# left out\n" },
+	{ -EILSEQ, "\x7F left out" },          { -EMEDIUMTYPE, "- left out\n" },
 	{ -EOPNOTSUPP, "!leftOut kind: x\n" },
 };
 
@@ -254,12 +253,13 @@ static int record_text(const struct fs *fs, const char *path, uint32_t line, con
 static int record_refused(const struct fs *fs, const char *path, uint32_t line, const char *tail,
 			  int why)
 {
-	_cleanup_(freep) char *large = NULL;
 	int r = 0;
 
 	if (!fs->on_read)
 		return 0;
 
+	if (why == -EFBIG)
+		line = YAML_MAX_BYTES;
 	for (size_t i = 0; i < ELEMENTSOF(stand_ins) && r >= 0; i++)
 		if (stand_ins[i].r == why)
 			r = record_text(fs, path, line, stand_ins[i].text);
@@ -267,15 +267,7 @@ static int record_refused(const struct fs *fs, const char *path, uint32_t line, 
 		r = record_text(fs, path, 0, FS_PATH(BROKEN "%s\n", tail));
 	if (why == -EISDIR)
 		fs_record(fs, RECORD_FOLDER, path, NULL, 0);
-	if (why != -EFBIG)
-		return r;
-
-	large = malloc(YAML_MAX_BYTES + 1);
-	if (!large)
-		return -ENOMEM;
-	memset(large, '#', YAML_MAX_BYTES + 1);
-	fs_record(fs, RECORD_FILE, path, large, YAML_MAX_BYTES + 1);
-	return 0;
+	return r;
 }
 
 static int record_understood(const struct fs *fs, const char *path, const struct yaml_items *items)
