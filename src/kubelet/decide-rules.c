@@ -430,25 +430,19 @@ static void decide_exit(const struct kubelet_found *k, uint32_t n_numa_nodes,
 void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint32_t n_numa_nodes,
 		    struct kubelet_decision *ret)
 {
-	const struct {
-		enum kubelet_setting setting;
-		uint32_t want;
-	} wanted[] = {
-		{ KUBELET_TOPOLOGY_POLICY, c->kubelet.topology_policy },
-		{ KUBELET_TOPOLOGY_SCOPE, c->kubelet.topology_scope },
-	};
+	const uint32_t wanted[] = { [KUBELET_TOPOLOGY_POLICY] = c->kubelet.topology_policy,
+				    [KUBELET_TOPOLOGY_SCOPE] = c->kubelet.topology_scope };
 
 	*ret = (struct kubelet_decision){};
 	if (!k->seen.is_there && !*k->unknown)
 		return;
 
-	for (size_t i = 0; i < ELEMENTSOF(wanted); i++) {
-		const struct kubelet_question q = { k, &k->seen.values[wanted[i].setting],
-						    wanted[i].setting, wanted[i].want,
+	for (enum kubelet_setting s = 0; s < ELEMENTSOF(wanted); s++) {
+		const struct kubelet_question q = { k, &k->seen.values[s], s, wanted[s],
 						    n_numa_nodes };
 
-		if (wanted[i].want > 0)
-			decide(&q, kubelet_word(q.setting, q.want), &ret->items[q.setting]);
+		if (q.want > 0)
+			decide(&q, kubelet_word(s, q.want), &ret->items[s]);
 	}
 	if (c->kubelet.cpu_policy == CPU_POLICY_STATIC)
 		decide_cpus(k, n_numa_nodes, ret);

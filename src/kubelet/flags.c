@@ -174,7 +174,7 @@ int flags_read(struct unit *u, struct flags *ret)
 	const bool is_k0s = is_prefix(u->name, "k0s");
 	_cleanup_(flags_done) struct flags l = {};
 	struct {
-		size_t argument, value;
+		size_t argument, value, flag;
 	} last[_FLAG_N] = {};
 	bool is_rancher = false;
 
@@ -224,6 +224,7 @@ int flags_read(struct unit *u, struct flags *ret)
 		value->is_words = kind == FLAG_EXTRA_ARGS && from == 0;
 		last[kind].argument = i + 1;
 		last[kind].value = from;
+		last[kind].flag = l.n_flags - 1;
 	}
 
 	if (is_k0s && last[FLAG_EXTRA_ARGS].argument > 0 &&
@@ -232,17 +233,11 @@ int flags_read(struct unit *u, struct flags *ret)
 		return -ENOMEM;
 
 	/* Only what counts is ever edited. */
-	for (size_t i = l.n_flags; i-- > 0;) {
-		const enum flag_kind kind = l.flags[i].kind;
-		int r;
-
-		if (!is_edited(kind) || last[kind].argument == 0)
-			continue;
-		r = find_value(&l.flags[i], u, last[kind].argument - 1, last[kind].value);
-		if (r < 0)
-			return r;
-		last[kind].argument = 0;
-	}
+	for (enum flag_kind kind = FLAG_POLICY; is_edited(kind); kind++)
+		if (last[kind].argument > 0 &&
+		    find_value(&l.flags[last[kind].flag], u, last[kind].argument - 1,
+			       last[kind].value) < 0)
+			return -ENOMEM;
 
 	*ret = TAKE_STRUCT(l);
 	return 0;

@@ -64,14 +64,9 @@ bool sources_are_read(const char *key, const char *sub)
 {
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
 		if (streq(key, kubelet_key((enum kubelet_setting)s)))
-			return !*sub;
+			return !sub || !*sub;
 	return ANY(k, keys, ELEMENTSOF(keys),
-		   streq(key, k->key) && (!k->sub || streq(sub, k->sub)));
-}
-
-static bool is_key_read(const char *key)
-{
-	return ANY(k, keys, ELEMENTSOF(keys), streq(key, k->key)) || sources_are_read(key, "");
+		   streq(key, k->key) && (!sub || !k->sub || streq(sub, k->sub)));
 }
 
 struct writer {
@@ -201,7 +196,7 @@ int sources_write_kept(const struct yaml_items *l, char **ret, size_t *ret_size)
 		const struct yaml_item *item = &l->items[i];
 
 		/* Only the last of equal keys counts. */
-		if (!is_key_read(item->key) || yaml_find(l, item->key, "") != item)
+		if (!sources_are_read(item->key, NULL) || yaml_find(l, item->key, "") != item)
 			continue;
 		begin(&w, item->line);
 		put_key(&w, item->key);

@@ -40,7 +40,10 @@ int sources_add_file(struct sources *l, const struct fs *fs, const char *path, c
 /* The drop-ins below an absolute @folder, which is no link. Return: 0 or -ENOMEM. */
 int sources_add_folder(struct sources *l, const struct fs *fs, const char *folder);
 
-/* Only these keys may be asked for, and are in a capture: @sub is "" at the top level. */
+/*
+ * Only these keys may be asked for, and are in a capture: @sub is "" at the top level, NULL for the
+ * key with whatever is below it.
+ */
 bool sources_are_read(const char *key, const char *sub);
 
 /*
