@@ -25,11 +25,6 @@ struct kubelet_question {
 	uint32_t want, n_numa_nodes;
 };
 
-static bool is_open(const struct kubelet_question *q, enum kubelet_way way)
-{
-	return !(q->k->blocked & 1u << way);
-}
-
 static bool is_strict_enough(const struct kubelet_question *q)
 {
 	return q->v->rank >= q->want && !q->v->is_misspelt;
@@ -95,13 +90,12 @@ static bool is_waiting(const struct kubelet_question *q)
 
 static bool is_editable_flag(const struct kubelet_question *q)
 {
-	return is_flag(q) && q->k->words[q->setting].to > 0 && is_open(q, KUBELET_WAY_TOKEN);
+	return is_flag(q) && q->k->words[q->setting].to > 0;
 }
 
 static bool is_flag_and_extra(const struct kubelet_question *q)
 {
-	return is_flag(q) && *q->k->extra.path && !q->k->words[q->setting].is_behind_extra &&
-	       is_open(q, KUBELET_WAY_EXTRA);
+	return is_flag(q) && *q->k->extra.path && !q->k->words[q->setting].is_behind_extra;
 }
 
 static bool is_rancher(const struct kubelet_question *q)
@@ -111,8 +105,7 @@ static bool is_rancher(const struct kubelet_question *q)
 
 static bool is_rancher_drop_in(const struct kubelet_question *q)
 {
-	return is_rancher(q) && !is_flag(q) && q->k->minor >= MINOR_RANCHER && *q->k->drop_in &&
-	       is_open(q, KUBELET_WAY_DROP_IN);
+	return is_rancher(q) && !is_flag(q) && q->k->minor >= MINOR_RANCHER && *q->k->drop_in;
 }
 
 /* Flags of the command line come behind those of all files: "CONFIG" and "CONFIG.d/". */
@@ -120,7 +113,7 @@ static bool is_rancher_config(const struct kubelet_question *q)
 {
 	const char *own = q->k->rancher_path, *end = strrchr(own, '/');
 
-	return is_rancher(q) && end && is_open(q, KUBELET_WAY_RANCHER) &&
+	return is_rancher(q) && end &&
 	       (!is_flag(q) || strncmp(q->v->path, own, (size_t)(end - own) - 2) == 0);
 }
 
@@ -132,20 +125,19 @@ static bool is_rancher_flag(const struct kubelet_question *q)
 static bool is_drop_in(const struct kubelet_question *q)
 {
 	return q->k->seen.has_folder && q->k->minor >= MINOR_DROP_INS && *q->k->drop_in &&
-	       !is_flag(q) && is_open(q, KUBELET_WAY_DROP_IN);
+	       !is_flag(q);
 }
 
 /* Also where a folder of drop-ins is used by 1.28, or by a kubelet of unknown version. */
 static bool is_file(const struct kubelet_question *q)
 {
 	return q->k->seen.has_file && q->k->file_result == 0 && !q->k->is_fixed &&
-	       q->v->source != KUBELET_DROP_IN && !q->k->is_reset && !is_flag(q) &&
-	       is_open(q, KUBELET_WAY_FILE);
+	       q->v->source != KUBELET_DROP_IN && !q->k->is_reset && !is_flag(q);
 }
 
 static bool is_extra(const struct kubelet_question *q)
 {
-	return *q->k->extra.path && is_open(q, KUBELET_WAY_EXTRA);
+	return *q->k->extra.path;
 }
 
 static bool is_always(_unused_ const struct kubelet_question *q)
@@ -154,8 +146,9 @@ static bool is_always(_unused_ const struct kubelet_question *q)
 }
 
 /*
- * The decision table: the first row whose condition holds decides. Its number is what "explain
- * kubelet" prints: rows that answer one question share it. 3 and 8 are not in use.
+ * The decision table: the first row whose condition holds, and whose way was not refused in this
+ * run, decides. Its number is what "explain kubelet" prints: rows that answer one question share
+ * it. 3 and 8 are not in use.
  */
 static const struct {
 	bool (*is_met)(const struct kubelet_question *q);
@@ -264,7 +257,7 @@ static void decide(const struct kubelet_question *q, const char *to, struct kube
 	};
 	size_t i = 0;
 
-	while (!rows[i].is_met(q))
+	while (q->k->blocked >> rows[i].way & 1 || !rows[i].is_met(q))
 		i++; /* the last one is */
 	*item = (struct kubelet_item){ .row = rows[i].row,
 				       .outcome = rows[i].outcome,
