@@ -18,7 +18,7 @@
 static int first_change(const struct kubelet_decision *d)
 {
 	for (int s = _KUBELET_SETTING_N - 1; s >= 0; s--)
-		if (d->items[s].row > 0 && d->items[s].outcome == KUBELET_CHANGED)
+		if (d->items[s].outcome == KUBELET_CHANGED)
 			return s;
 	return -1;
 }
@@ -46,7 +46,7 @@ static void make_edit(const struct kubelet_found *k, const struct kubelet_decisi
 	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
 		const struct kubelet_item *item = &d->items[s];
 
-		if (item->row > 0 && item->outcome == KUBELET_CHANGED && item->way == lead->way &&
+		if (item->outcome == KUBELET_CHANGED && item->way == lead->way &&
 		    streq(item->path, lead->path))
 			kubelet_edit_add(&e, (enum kubelet_setting)s, item->to);
 		else if (kubelet_is_own(e.way) && streq(k->seen.values[s].path, lead->path))
@@ -159,7 +159,7 @@ static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_re
 		for (size_t i = 0; i < e->n_pairs; i++) {
 			const enum kubelet_setting s = e->pairs[i].setting;
 
-			if (before.items[s].row > 0 && before.items[s].outcome == KUBELET_CHANGED)
+			if (before.items[s].outcome == KUBELET_CHANGED)
 				run->first[s] = before.items[s];
 		}
 		return 0;
@@ -205,15 +205,13 @@ static void note_changes(const struct run *run, struct kubelet_result *res)
 		struct kubelet_item *item = &res->decision.items[s];
 
 		if (run->first[s].row > 0) {
-			if (item->row > 0 && item->outcome != KUBELET_SATISFIED &&
-			    s != KUBELET_RESERVED_CPUS)
+			if (item->outcome != KUBELET_SATISFIED && s != KUBELET_RESERVED_CPUS)
 				continue;
 			*item = run->first[s];
 			item->outcome =
 				res->kubelet.seen.is_running ? KUBELET_DEFERRED : KUBELET_CHANGED;
-		} else if (item->row > 0 && item->outcome == KUBELET_CHANGED) {
-			item->outcome =
-				KUBELET_REFUSED; /* it is still open: it could not be made */
+		} else if (item->outcome == KUBELET_CHANGED) { /* it could not be made */
+			item->outcome = KUBELET_REFUSED;
 			item->reason = REASON_KUBELET_FILE_REFUSED;
 			snprintf(item->detail, sizeof(item->detail),
 				 "%.200s: another program is writing it", item->path);

@@ -76,7 +76,7 @@ static bool tell_kubelet(const struct kubelet_result *res)
 		const struct kubelet_item *item = &res->decision.items[i];
 		const char *key = kubelet_key((enum kubelet_setting)i);
 
-		if (item->row == 0 || item->outcome == KUBELET_SATISFIED) {
+		if (item->outcome == KUBELET_SATISFIED) {
 			if (item->row > 0)
 				log_debug("%s: satisfied: %s", key, item->detail);
 			continue;

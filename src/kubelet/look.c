@@ -69,9 +69,8 @@ static void forget_left_out(struct kubelet_found *k)
 /* Was something refused that systemd was not asked about? */
 static bool needs_systemd(const struct kubelet_found *k, const struct kubelet_decision *d)
 {
-	return k->is_unasked &&
-	       (*k->seen.problem || ANY(item, d->items, _KUBELET_SETTING_N,
-					item->row > 0 && item->outcome == KUBELET_REFUSED));
+	return k->is_unasked && (*k->seen.problem || ANY(item, d->items, _KUBELET_SETTING_N,
+							 item->outcome == KUBELET_REFUSED));
 }
 
 int kubelet_judge(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes, bool is_copy,
