@@ -69,7 +69,7 @@ static struct verdict look_for(const struct fs *fs, enum topology_policy want,
 	struct kubelet_decision d;
 
 	assert_int_equal(kubelet_find(fs, false, ret, NULL), 0);
-	kubelet_decide(&c, ret, 2, &d);
+	kubelet_decide(&c, ret, &d);
 	return verdict_of(&d.items[KUBELET_TOPOLOGY_POLICY], KUBELET_TOPOLOGY_POLICY);
 }
 

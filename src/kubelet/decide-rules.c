@@ -22,7 +22,7 @@ struct kubelet_question {
 	const struct kubelet_found *k;
 	const struct kubelet_value *v;
 	enum kubelet_setting setting;
-	uint32_t want, n_numa_nodes;
+	uint32_t want;
 };
 
 static bool is_strict_enough(const struct kubelet_question *q)
@@ -43,20 +43,20 @@ static bool is_managed(const struct kubelet_question *q)
 static bool has_too_many_nodes(const struct kubelet_question *q)
 {
 	return q->setting == KUBELET_TOPOLOGY_POLICY && !*q->k->unknown &&
-	       q->n_numa_nodes != CPUS_UNKNOWN &&
-	       q->n_numa_nodes > MAX(MAX_NUMA_NODES, q->k->start.max_numa_nodes);
+	       q->k->n_numa_nodes != CPUS_UNKNOWN &&
+	       q->k->n_numa_nodes > MAX(MAX_NUMA_NODES, q->k->start.max_numa_nodes);
 }
 
 static bool is_unread(const struct kubelet_question *q)
 {
 	return q->v->source == KUBELET_UNKNOWN ||
-	       (*q->k->unknown && q->n_numa_nodes > MAX_NUMA_NODES);
+	       (*q->k->unknown && q->k->n_numa_nodes > MAX_NUMA_NODES);
 }
 
 /* A vendor's word, or one of a newer kubelet, or a misspelt stricter one; or it cannot be read. */
 static bool is_unknown(const struct kubelet_question *q)
 {
-	if (is_unread(q) || q->n_numa_nodes == CPUS_UNKNOWN)
+	if (is_unread(q) || q->k->n_numa_nodes == CPUS_UNKNOWN)
 		return true;
 	return q->setting != KUBELET_RESERVED_CPUS && (q->v->rank == 0 || q->v->rank > q->want);
 }
@@ -188,7 +188,7 @@ static void show_value(const struct kubelet_question *q, char *ret, size_t size)
 		snprintf(line, sizeof(line), ":%" PRIu32, v->line);
 	if (is_unread(q) || is_fatal(q))
 		copy(ret, size, q->k->unknown);
-	else if (q->n_numa_nodes == CPUS_UNKNOWN)
+	else if (q->k->n_numa_nodes == CPUS_UNKNOWN)
 		copy(ret, size, "how many NUMA nodes there are cannot be read");
 	else if (v->source == KUBELET_DEFAULT)
 		snprintf(ret, size, "%.160s%s%s is not set", q->k->seen.file,
@@ -213,7 +213,7 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 		break;
 	case REASON_KUBELET_NUMA_NODES:
 		snprintf(item->detail, sizeof(item->detail), "%" PRIu32 " NUMA nodes",
-			 q->n_numa_nodes);
+			 q->k->n_numa_nodes);
 		break;
 	case REASON_KUBELET_UNCLEAR:
 		COPY(item->detail, k->seen.problem);
@@ -310,13 +310,12 @@ static bool has_other_state(const struct kubelet_cpus *c)
 	return *c->checkpoint && !streq(c->checkpoint, "static");
 }
 
-static void decide_cpus(const struct kubelet_found *k, uint32_t n_numa_nodes,
-			struct kubelet_decision *ret)
+static void decide_cpus(const struct kubelet_found *k, struct kubelet_decision *ret)
 {
 	struct kubelet_item *item = &ret->items[KUBELET_CPU_POLICY],
 			    *reserved = &ret->items[KUBELET_RESERVED_CPUS];
 	struct kubelet_question q = { k, &k->seen.values[KUBELET_CPU_POLICY], KUBELET_CPU_POLICY,
-				      CPU_POLICY_STATIC, n_numa_nodes };
+				      CPU_POLICY_STATIC };
 	const char *obstacle = cpu_obstacle(&k->seen.cpus);
 	char detail[384];
 
@@ -366,13 +365,11 @@ static uint32_t rank_of(const struct kubelet_found *k, const struct kubelet_deci
 }
 
 static struct start_policies policies_of(const struct kubelet_found *k,
-					 const struct kubelet_decision *d, uint32_t n_numa_nodes,
-					 bool is_after)
+					 const struct kubelet_decision *d, bool is_after)
 {
 	struct start_policies p = {
 		.topology = rank_of(k, d, KUBELET_TOPOLOGY_POLICY, is_after),
 		.cpu = rank_of(k, d, KUBELET_CPU_POLICY, is_after),
-		.n_numa_nodes = n_numa_nodes,
 	};
 	uint32_t changed = 0;
 
@@ -398,11 +395,10 @@ static bool is_refused_otherwise(const struct kubelet_item *item)
 }
 
 /* Tells of a kubelet that would exit before it does; edits that add a cause for it are refused. */
-static void decide_exit(const struct kubelet_found *k, uint32_t n_numa_nodes,
-			struct kubelet_decision *ret)
+static void decide_exit(const struct kubelet_found *k, struct kubelet_decision *ret)
 {
-	const struct start_policies before = policies_of(k, ret, n_numa_nodes, false);
-	const struct start_policies after = policies_of(k, ret, n_numa_nodes, true);
+	const struct start_policies before = policies_of(k, ret, false);
+	const struct start_policies after = policies_of(k, ret, true);
 	const bool is_told = ANY(item, ret->items, _KUBELET_SETTING_N,
 				 item->outcome == KUBELET_REFUSED && !is_refused_otherwise(item));
 	struct start_exits exits, added;
@@ -420,7 +416,7 @@ static void decide_exit(const struct kubelet_found *k, uint32_t n_numa_nodes,
 		COPY(ret->would_exit, exits.first);
 }
 
-void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint32_t n_numa_nodes,
+void kubelet_decide(const struct config *c, const struct kubelet_found *k,
 		    struct kubelet_decision *ret)
 {
 	const uint32_t wanted[] = { [KUBELET_TOPOLOGY_POLICY] = c->kubelet.topology_policy,
@@ -431,13 +427,12 @@ void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint3
 		return;
 
 	for (enum kubelet_setting s = 0; s < ELEMENTSOF(wanted); s++) {
-		const struct kubelet_question q = { k, &k->seen.values[s], s, wanted[s],
-						    n_numa_nodes };
+		const struct kubelet_question q = { k, &k->seen.values[s], s, wanted[s] };
 
 		if (q.want > 0)
 			decide(&q, kubelet_word(s, q.want), &ret->items[s]);
 	}
 	if (c->kubelet.cpu_policy == CPU_POLICY_STATIC)
-		decide_cpus(k, n_numa_nodes, ret);
-	decide_exit(k, n_numa_nodes, ret);
+		decide_cpus(k, ret);
+	decide_exit(k, ret);
 }

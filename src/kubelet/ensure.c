@@ -59,7 +59,6 @@ static void make_edit(const struct kubelet_found *k, const struct kubelet_decisi
 struct run {
 	const struct fs *fs;
 	const struct config *c;
-	uint32_t n_numa_nodes;
 	bool is_locked;
 	uint32_t blocked;
 	char blocked_detail[256];
@@ -102,8 +101,7 @@ static int look(struct run *run, struct kubelet_result *res)
 	_owns_(struct kubelet_notes, cmdline) notes = {};
 	int r;
 
-	r = kubelet_judge(run->fs, run->c, run->n_numa_nodes, false, &res->kubelet, &res->decision,
-			  &notes);
+	r = kubelet_judge(run->fs, run->c, false, &res->kubelet, &res->decision, &notes);
 	if (r < 0)
 		return r;
 	/* At once: a run looks several times, and may wait for a hanging program only once. */
@@ -111,7 +109,7 @@ static int look(struct run *run, struct kubelet_result *res)
 	COPY(run->running, notes.running);
 	res->kubelet.blocked = run->blocked;
 	COPY(res->kubelet.blocked_detail, run->blocked_detail);
-	kubelet_decide(run->c, &res->kubelet, run->n_numa_nodes, &res->decision);
+	kubelet_decide(run->c, &res->kubelet, &res->decision);
 	return 0;
 }
 
@@ -277,10 +275,9 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 	return r >= 0 ? tidy(run, res, &locked) : r == -EAGAIN ? 0 : r;
 }
 
-int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
-		   struct kubelet_result *ret)
+int kubelet_ensure(const struct fs *fs, const struct config *c, struct kubelet_result *ret)
 {
-	struct run run = { .fs = fs, .c = c, .n_numa_nodes = n_numa_nodes };
+	struct run run = { .fs = fs, .c = c };
 	struct kubelet_result res = {};
 	int r = 0;
 

@@ -762,6 +762,8 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 	COPY(k.seen.version, version.text);
 	find_values(&l, &k);
 	r = find_microshift(&l, &k);
+	if (r >= 0)
+		r = cpus_numa_nodes(caller_fs, &k.n_numa_nodes);
 	if (r < 0)
 		return r;
 	r = start_observe(fs, &l.sources, &l.flags, k.seen.root_dir, k.flavour == KUBELET_RANCHER,

@@ -49,17 +49,18 @@ struct kubelet_found {
 	struct kubelet_start start;
 
 	enum kubelet_flavour flavour;
-	uint32_t minor;   /* N of version 1.N; 0: not known */
-	char binary[256]; /* that the unit runs, absolute; empty: not known */
-	bool was_started; /* it has run in this boot */
-	bool is_unasked;  /* systemd was not asked for its unit: its files tell */
-	bool is_waiting;  /* a file that its unit needs is not there yet */
-	bool needs_dir;   /* seen.folder is one of a flag: without it a kubelet exits */
-	bool is_left_out; /* by look.c: a copy of a node lacks such a file, or seen.file */
-	bool is_open;     /* whether an edit was made is to be looked at: ledger-files.h */
-	uint64_t rest;    /* of its command line but our settings: no edit may change it */
-	int file_result;  /* of reading seen.file: 0, or an error of yaml.h */
-	bool is_fixed;    /* seen.file is understood, but no edit of it is safe */
+	uint32_t minor;        /* N of version 1.N; 0: not known */
+	uint32_t n_numa_nodes; /* of the machine, as cpus.h counts them */
+	char binary[256];      /* that the unit runs, absolute; empty: not known */
+	bool was_started;      /* it has run in this boot */
+	bool is_unasked;       /* systemd was not asked for its unit: its files tell */
+	bool is_waiting;       /* a file that its unit needs is not there yet */
+	bool needs_dir;        /* seen.folder is one of a flag: without it a kubelet exits */
+	bool is_left_out;      /* by look.c: a copy of a node lacks such a file, or seen.file */
+	bool is_open;          /* whether an edit was made is to be looked at: ledger-files.h */
+	uint64_t rest;         /* of its command line but our settings: no edit may change it */
+	int file_result;       /* of reading seen.file: 0, or an error of yaml.h */
+	bool is_fixed;         /* seen.file is understood, but no edit of it is safe */
 	/* "PATH:LINE: why" of the first file that may set what no flag does, and is not known;
 	 * empty: all are. */
 	char unknown[256];

@@ -3,7 +3,6 @@
 
 #include "../model/kubelet.h"
 #include "../step/observers.h"
-#include "cpus.h"
 
 #define MAX_LABEL_BYTES     ((size_t)1024 * 1024)
 #define MAX_GENERATED_BYTES 4096
@@ -73,7 +72,7 @@ static bool needs_systemd(const struct kubelet_found *k, const struct kubelet_de
 							 item->outcome == KUBELET_REFUSED));
 }
 
-int kubelet_judge(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes, bool is_copy,
+int kubelet_judge(const struct fs *fs, const struct config *c, bool is_copy,
 		  struct kubelet_found *ret, struct kubelet_decision *ret_decision,
 		  struct kubelet_notes *ret_notes)
 {
@@ -85,7 +84,7 @@ int kubelet_judge(const struct fs *fs, const struct config *c, uint32_t n_numa_n
 			return r;
 		if (is_copy)
 			forget_left_out(ret);
-		kubelet_decide(c, ret, n_numa_nodes, ret_decision);
+		kubelet_decide(c, ret, ret_decision);
 		is_over = !needs_systemd(ret, ret_decision);
 	}
 	return r;
@@ -96,12 +95,9 @@ int kubelet_look(const struct fs *fs, const struct config *c, bool is_copy, stru
 {
 	struct kubelet_decision decision;
 	struct kubelet_found k;
-	uint32_t n_numa_nodes;
 	int r;
 
-	r = cpus_numa_nodes(fs, &n_numa_nodes);
-	if (r >= 0)
-		r = kubelet_judge(fs, c, n_numa_nodes, is_copy, &k, &decision, NULL);
+	r = kubelet_judge(fs, c, is_copy, &k, &decision, NULL);
 	if (r >= 0)
 		r = read_label(fs, c->kubelet.label_file, &k.seen);
 	if (r < 0)

@@ -257,7 +257,7 @@ static void judge_topology(const struct start_question *q)
 		    "the minimum value of \"max-allowable-numa-nodes\" should not be less than %d",
 		    MAX_NODES);
 	/* cm/topologymanager/topology_manager.go, NewManager() */
-	if (has_policy && q->p->n_numa_nodes != CPUS_UNKNOWN && q->p->n_numa_nodes > max)
+	if (has_policy && q->k->n_numa_nodes != CPUS_UNKNOWN && q->k->n_numa_nodes > max)
 		say(q, "unsupported on machines with more than %" PRIu32 " NUMA Nodes", max);
 }
 
@@ -281,8 +281,8 @@ static void judge_pairs(const struct start_question *q)
 	if (q->p->topology == kubelet_rank(KUBELET_TOPOLOGY_POLICY, SINGLE_NODE))
 		say(q, "Topolgy manager " SINGLE_NODE " policy is incompatible with CPUManager "
 		       "align-by-socket policy option");
-	if (q->p->n_numa_nodes != CPUS_UNKNOWN &&
-	    q->k->start.n_packages > MAX(q->p->n_numa_nodes, 1))
+	if (q->k->n_numa_nodes != CPUS_UNKNOWN &&
+	    q->k->start.n_packages > MAX(q->k->n_numa_nodes, 1))
 		say(q, "Align by socket is not compatible with hardware where number of sockets "
 		       "are more than number of NUMA");
 }

@@ -17,7 +17,6 @@ struct start_policies {
 	uint32_t misspelt;       /* settings, by bits, whose value is nearly one of its words */
 	bool is_cpu_state_asked; /* cpu_manager_state stays as it is */
 	bool is_reserved;        /* CPUs for the static policy will be reserved */
-	uint32_t n_numa_nodes;   /* CPUS_UNKNOWN: not known */
 };
 
 /*
