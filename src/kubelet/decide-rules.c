@@ -181,7 +181,6 @@ static const struct {
 static void show_value(const struct kubelet_question *q, char *ret, size_t size)
 {
 	const struct kubelet_value *v = q->v;
-	const bool is_flag_value = v->source == KUBELET_FLAG;
 	char line[16] = "";
 
 	if (v->line > 0)
@@ -194,10 +193,9 @@ static void show_value(const struct kubelet_question *q, char *ret, size_t size)
 		snprintf(ret, size, "%.160s%s%s is not set", q->k->seen.file,
 			 *q->k->seen.file ? ": " : "", kubelet_key(q->setting));
 	else
-		snprintf(ret, size, "%.128s%s: %s%s%s%.63s", *v->path ? v->path : "command line",
-			 line, is_flag_value ? "--" : "",
-			 is_flag_value ? kubelet_flag(q->setting) : kubelet_key(q->setting),
-			 is_flag_value ? "=" : ": ", v->text);
+		snprintf(ret, size, is_flag(q) ? "%.128s%s: --%s=%.63s" : "%.128s%s: %s: %.63s",
+			 *v->path ? v->path : "command line", line,
+			 is_flag(q) ? kubelet_flag(q->setting) : kubelet_key(q->setting), v->text);
 }
 
 /* Why, with the file, line and value that decide. */
