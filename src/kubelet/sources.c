@@ -182,14 +182,13 @@ static void put_duplicates(struct writer *w)
 	}
 }
 
-int sources_write_kept(const struct yaml_items *l, char **ret, size_t *ret_size)
+int sources_write_kept(const struct yaml_items *l, struct stream *ret)
 {
 	struct writer w = { .is_json = l->is_json, .line = 1 };
-	_cleanup_(stream_done) struct stream out = {};
 
-	if (stream_open(&out) < 0)
+	if (stream_open(ret) < 0)
 		return -ENOMEM;
-	w.f = out.f;
+	w.f = ret->f;
 	if (w.is_json)
 		fputc('{', w.f);
 	for (size_t i = 0; i < l->n_items; i++) {
@@ -209,9 +208,6 @@ int sources_write_kept(const struct yaml_items *l, char **ret, size_t *ret_size)
 		fputs("leftOut: [&leftOut ~, *leftOut]", w.f);
 	}
 	fputs(w.is_json ? "}\n" : "\n", w.f);
-	if (stream_take(&out, ret) < 0)
-		return -ENOMEM;
-	*ret_size = out.size;
 	return 0;
 }
 
@@ -221,64 +217,44 @@ int sources_write_kept(const struct yaml_items *l, char **ret, size_t *ret_size)
 
 /*
  * Texts that are recorded in place of a refused file: each is refused for the same reason and tells
- * nothing. That of -EFBIG stands behind as many lines as make it too large.
+ * nothing else. That of -EFBIG stands behind as many lines as make it too large.
  */
-static const struct {
+static const struct stand_in {
 	int r;
-	const char *text;
+	const char *format; /* of the tail */
 } stand_ins[] = {
-	{ -ENODATA, "# left out\n" },          { -EFBIG, "# left out\n" },
-	{ -EILSEQ, "\x7F left out" },          { -EMEDIUMTYPE, "- left out\n" },
-	{ -EOPNOTSUPP, "!leftOut kind: x\n" },
+	{ -ENODATA, "# left out\n" },     { -EFBIG, "# left out\n" },
+	{ -EILSEQ, "\x7F left out" },     { -EBADMSG, BROKEN "%s\n" },
+	{ -EMEDIUMTYPE, "- left out\n" }, { -EOPNOTSUPP, "!leftOut kind: x\n" },
 };
-
-static int record_text(const struct fs *fs, const char *path, uint32_t line, const char *text)
-{
-	_cleanup_(stream_done) struct stream out = {};
-
-	if (stream_open(&out) < 0)
-		return -ENOMEM;
-	for (; line > 1; line--)
-		fputc('\n', out.f);
-	fputs(text, out.f);
-	return fs_record_stream(fs, path, &out);
-}
 
 /* @line: where the file is refused, or 0. @tail: that and why, as people read it. */
 static int record_refused(const struct fs *fs, const char *path, uint32_t line, const char *tail,
 			  int why)
 {
-	int r = 0;
+	const struct stand_in *row = FIND(it, stand_ins, ELEMENTSOF(stand_ins), it->r == why);
+	_cleanup_(stream_done) struct stream out = {};
 
-	if (!fs->on_read)
-		return 0;
-
-	if (why == -EFBIG)
-		line = YAML_MAX_BYTES;
-	for (size_t i = 0; i < ELEMENTSOF(stand_ins) && r >= 0; i++)
-		if (stand_ins[i].r == why)
-			r = record_text(fs, path, line, stand_ins[i].text);
-	if (why == -EBADMSG)
-		r = record_text(fs, path, 0, FS_PATH(BROKEN "%s\n", tail));
-	if (why == -EISDIR)
+	if (fs->on_read && why == -EISDIR)
 		fs_record(fs, RECORD_FOLDER, path, NULL, 0);
-	return r;
+	if (!fs->on_read || !row)
+		return 0;
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+	line = why == -EFBIG ? YAML_MAX_BYTES : why == -EBADMSG ? 0 : line;
+	for (; line > 1; line--)
+		fputc('\n', out.f);
+	fprintf(out.f, row->format, tail);
+	return fs_record_stream(fs, path, &out);
 }
 
 static int record_understood(const struct fs *fs, const char *path, const struct yaml_items *items)
 {
-	_cleanup_(freep) char *kept = NULL;
-	size_t size;
-	int r;
+	_cleanup_(stream_done) struct stream kept = {};
 
 	if (!fs->on_read)
 		return 0;
-
-	r = sources_write_kept(items, &kept, &size);
-	if (r < 0)
-		return r;
-	fs_record(fs, RECORD_FILE, path, kept, size);
-	return 0;
+	return sources_write_kept(items, &kept) < 0 ? -ENOMEM : fs_record_stream(fs, path, &kept);
 }
 
 int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,

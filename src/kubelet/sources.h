@@ -66,7 +66,7 @@ int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
  *
  * The copy is written from what was read and never made of the file's text: comments, other keys,
  * what is inside of a value that should be a word, and all documents but the first are not in it.
- * Each value is in the line in which it was, and gives the same answer to sources_find(). Release
- * @ret with free(). Return: 0 or -ENOMEM.
+ * Each value is in the line in which it was, and gives the same answer to sources_find(). @ret: is
+ * opened. Return: 0 or -ENOMEM.
  */
-int sources_write_kept(const struct yaml_items *l, char **ret, size_t *ret_size);
+int sources_write_kept(const struct yaml_items *l, struct stream *ret);

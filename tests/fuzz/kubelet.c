@@ -109,14 +109,13 @@ static void look(const char *text, size_t size, const char *value)
 static void look_at_copy(const char *text, size_t size)
 {
 	_cleanup_(yaml_items_done) struct yaml_items items = {}, again = {};
-	_cleanup_(freep) char *copy = NULL;
-	size_t copy_size;
+	_cleanup_(stream_done) struct stream copy = {};
 	struct yaml_fault fault;
 
 	if (yaml_read(text, size, YAML_KUBELET, &items, &fault) < 0)
 		return;
-	require(sources_write_kept(&items, &copy, &copy_size) == 0);
-	require(yaml_read(copy, copy_size, YAML_KUBELET, &again, &fault) == 0);
+	require(sources_write_kept(&items, &copy) == 0 && stream_close(&copy) == 0);
+	require(yaml_read(copy.text, copy.size, YAML_KUBELET, &again, &fault) == 0);
 	require(again.is_fixed == items.is_fixed);
 	require(yaml_has_duplicates(&again) == yaml_has_duplicates(&items));
 	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
