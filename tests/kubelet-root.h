@@ -22,6 +22,8 @@
 #define KEY       "topologyManagerPolicy"
 #define BE        "best-effort"
 
+#define MAX_NUMA_NODES 34 /* of a node in these tests */
+
 /* 96 CPUs: the threads beside them are off. */
 #define EVEN_CPUS                                                                                  \
 	"0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40,42,44,46,"                      \
@@ -135,13 +137,27 @@ static inline struct verdict verdict_of(const struct kubelet_item *item, enum ku
 	return v;
 }
 
+/* The machine has as many NUMA nodes from now on. */
+static inline void put_numa_nodes(const struct fs *fs, uint32_t n)
+{
+	for (uint32_t i = 0; i < MAX_NUMA_NODES; i++) {
+		const char *path = FS_PATH("sys/devices/system/node/node%" PRIu32, i);
+
+		if (i < n)
+			assert_int_equal(fs_make_folders(fs, path), 0);
+		else
+			rmdir(FS_PATH("/proc/self/fd/%d/%s", fs->root, path));
+	}
+}
+
 static inline int ensure_config(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
 				struct verdict *ret)
 {
 	struct kubelet_result res;
 	int r;
 
-	r = kubelet_ensure(fs, c, n_numa_nodes, &res);
+	put_numa_nodes(fs, n_numa_nodes);
+	r = kubelet_ensure(fs, c, &res);
 	*ret = verdict_of(&res.decision.items[KUBELET_TOPOLOGY_POLICY], KUBELET_TOPOLOGY_POLICY);
 	if (r >= 0 && ret->outcome == KUBELET_REFUSED &&
 	    (res.kubelet.file_result < 0 || res.kubelet.seen.values[0].rank == 0))

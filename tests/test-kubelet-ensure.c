@@ -199,7 +199,7 @@ static int ensure_static(const struct root *root, struct kubelet_result *ret)
 {
 	const struct config c = { .kubelet.cpu_policy = CPU_POLICY_STATIC };
 
-	return kubelet_ensure(&root->fs, &c, 2, ret);
+	return kubelet_ensure(&root->fs, &c, ret);
 }
 
 static void the_static_policy_is_set_where_the_reservation_lets_it(_unused_ void **state)
@@ -491,7 +491,7 @@ static void both_settings_of_one_file_go_back(_unused_ void **state)
 	root_open(&root);
 	put_cpus(&root);
 	put_text(&root, FILE_PATH, text);
-	assert_int_equal(kubelet_ensure(&root.fs, &c, 2, &res), 0);
+	assert_int_equal(kubelet_ensure(&root.fs, &c, &res), 0);
 	assert_is(&root, FILE_PATH,
 		  HEAD "reservedSystemCPUs: \"0,4\"\ntopologyManagerScope: pod\n"
 		       "cpuManagerPolicy: static\ntopologyManagerPolicy: \"restricted\"\n");
@@ -534,7 +534,7 @@ static void odd_values_go_back_in_quotes(_unused_ void **state)
 		assert_int_equal(yaml_read(before, strlen(before), YAML_KUBELET, &items, &fault),
 				 0);
 		put_text(&root, FILE_PATH, HEAD "topologyManagerPolicy: \"best-effort\"\n");
-		assert_int_equal(kubelet_ensure(&root.fs, &c, 2, &res), 0); /* the scope alone */
+		assert_int_equal(kubelet_ensure(&root.fs, &c, &res), 0); /* the scope alone */
 		assert_int_equal(
 			memory_read_all(&root.fs, MEMORY_KUBELET, &ledger_files_fields, &l), 0);
 		entry = APPEND(l.entries, l.n_entries);

@@ -277,13 +277,14 @@ static int run(struct life *l, bool is_revert, const struct config *c, uint32_t 
 	int status;
 	pid_t pid;
 
+	put_numa_nodes(&l->root.fs, n_numa);
 	if (deadline < 0)
 		return is_revert ? kubelet_revert(&l->root.fs)
-				 : kubelet_ensure(&l->root.fs, c, n_numa, &res);
+				 : kubelet_ensure(&l->root.fs, c, &res);
 	pid = fork();
 	if (pid == 0)
 		_exit((is_revert ? kubelet_revert(&l->root.fs)
-				 : kubelet_ensure(&l->root.fs, c, n_numa, &res)) < 0);
+				 : kubelet_ensure(&l->root.fs, c, &res)) < 0);
 	deadline = -1;
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
@@ -440,7 +441,7 @@ static void ensure_policy(const struct root *root, enum topology_policy policy,
 	const struct config c = { .kubelet.topology_policy = policy };
 	struct kubelet_result res;
 
-	assert_int_equal(kubelet_ensure(&root->fs, &c, 2, &res), 0);
+	assert_int_equal(kubelet_ensure(&root->fs, &c, &res), 0);
 	assert_int_equal(res.decision.items[KUBELET_TOPOLOGY_POLICY].outcome, expected);
 }
 

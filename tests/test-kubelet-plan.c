@@ -105,8 +105,8 @@ static void is_token(struct kubelet_found *k)
 }
 static void has_extra(struct kubelet_found *k)
 {
-	COPY(k->extra_path, EXTRA_PATH);
-	COPY(k->extra_variable, "KUBELET_EXTRA_ARGS");
+	COPY(k->extra.path, EXTRA_PATH);
+	COPY(k->extra.variable, "KUBELET_EXTRA_ARGS");
 }
 static void is_flag_and_extra(struct kubelet_found *k)
 {
@@ -346,7 +346,8 @@ static void the_first_row_that_is_met_decides(_unused_ void **state)
 
 		print_message("  %s\n", cases[i].name);
 		cases[i].change(&k);
-		kubelet_decide(&c, &k, cases[i].n_numa_nodes, &d);
+		k.n_numa_nodes = cases[i].n_numa_nodes;
+		kubelet_decide(&c, &k, &d);
 		print_message("    row %u %s %s %s: %s\n", item->row,
 			      kubelet_outcome_name(item->outcome), reason_code(item->reason),
 			      item->path, item->detail);
@@ -368,7 +369,7 @@ static void what_is_not_asked_for_is_not_decided(_unused_ void **state)
 	struct kubelet_decision d;
 	struct kubelet_found k = make();
 
-	kubelet_decide(&c, &k, 2, &d);
+	kubelet_decide(&c, &k, &d);
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
 		assert_int_equal(d.items[s].row, 0);
 	assert_false(d.is_state_removed);
@@ -394,7 +395,8 @@ static void the_scope_goes_by_the_same_table(_unused_ void **state)
 		struct kubelet_found k = make();
 
 		k.seen.values[KUBELET_TOPOLOGY_SCOPE].rank = scopes[i].have;
-		kubelet_decide(&c, &k, scopes[i].n_numa_nodes, &d);
+		k.n_numa_nodes = scopes[i].n_numa_nodes;
+		kubelet_decide(&c, &k, &d);
 		assert_int_equal(d.items[KUBELET_TOPOLOGY_SCOPE].row, scopes[i].row);
 		assert_int_equal(d.items[KUBELET_TOPOLOGY_POLICY].row, 0);
 	}
@@ -560,7 +562,7 @@ the_static_cpu_policy_is_only_set_where_the_kubelet_starts_with_it(_unused_ void
 			COPY(k.seen.values[KUBELET_CPU_POLICY].text, "static");
 		}
 
-		kubelet_decide(&c, &k, 2, &d);
+		kubelet_decide(&c, &k, &d);
 		item = &d.items[KUBELET_CPU_POLICY];
 		reserved = &d.items[KUBELET_RESERVED_CPUS];
 		print_message("    %s %s: %s\n", kubelet_outcome_name(item->outcome),
@@ -580,7 +582,7 @@ static void without_online_cpus_nothing_is_reserved(_unused_ void **state)
 	struct kubelet_found k = make();
 
 	k.seen.cpus.n_online = 0;
-	kubelet_decide(&c, &k, 2, &d);
+	kubelet_decide(&c, &k, &d);
 	assert_int_equal(d.items[KUBELET_CPU_POLICY].reason, REASON_KUBELET_CPU_RESERVATION);
 }
 

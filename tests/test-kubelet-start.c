@@ -956,7 +956,7 @@ static void write_node(const struct root *root, const struct row *row, uint32_t 
 			   &"20 20 20 20 20 20 20 20 20 20\n"[3 * (10 - n_nodes)]);
 
 	if (c.kubelet.topology_policy)
-		assert_int_equal(kubelet_ensure(&root->fs, &c, n_nodes, &res), 0);
+		assert_int_equal(kubelet_ensure(&root->fs, &c, &res), 0);
 	is_refused = item->reason == REASON_KUBELET_WOULD_EXIT;
 	if (is_refused) {
 		snprintf(text, sizeof(text), HEAD "%s" KEY ": %s\n", row->values, item->to);

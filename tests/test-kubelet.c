@@ -69,7 +69,7 @@ static struct verdict look_for(const struct fs *fs, enum topology_policy want,
 	struct kubelet_decision d;
 
 	assert_int_equal(kubelet_find(fs, false, ret, NULL), 0);
-	kubelet_decide(&c, ret, 2, &d);
+	kubelet_decide(&c, ret, &d);
 	return verdict_of(&d.items[KUBELET_TOPOLOGY_POLICY], KUBELET_TOPOLOGY_POLICY);
 }
 
@@ -111,7 +111,7 @@ static void assert_capture_tells_the_same(struct root *root, const char *secret)
 	assert_string_equal(again.seen.root_dir, k.seen.root_dir);
 	assert_string_equal(again.seen.flannel_iface, k.seen.flannel_iface);
 	assert_memory_equal(&again.seen.servers, &k.seen.servers, sizeof(k.seen.servers));
-	assert_string_equal(again.extra_path, k.extra_path);
+	assert_string_equal(again.extra.path, k.extra.path);
 	assert_string_equal(again.drop_in, k.drop_in);
 	assert_string_equal(again.rancher_path, k.rancher_path);
 	assert_memory_equal(&again.seen.cpus, &k.seen.cpus, sizeof(k.seen.cpus));

@@ -261,12 +261,13 @@ int __wrap_output_plugin_all(const struct config *c, const struct node *n, struc
 /* With the udev rules as the plan wants them: those have a test of their own. */
 static void make_plan(struct scene *s, struct plan *ret)
 {
-	const struct kubelet_found found = { .seen = s->node.kubelet };
+	const struct kubelet_found found = { .seen = s->node.kubelet,
+					     .n_numa_nodes = s->n_numa_nodes };
 	struct attempts tried = attempts_of(s->tried);
 
 	tried.is_asked = s->is_asked;
 
-	kubelet_decide(&s->config, &found, s->n_numa_nodes, &s->node.kubelet_decision);
+	kubelet_decide(&s->config, &found, &s->node.kubelet_decision);
 	assert_int_equal(
 		make_whole_plan(&s->config, &s->node, &s->memory, &tried, s->is_wait_over, ret), 0);
 	s->node.rules_file = ret->rules && COPY(s->rules, ret->rules) ? s->rules : NULL;

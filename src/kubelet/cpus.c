@@ -155,8 +155,8 @@ static const char *show_set(const struct cpuset *set, char *ret, size_t size)
 	return ret;
 }
 
-/* Adds the CPUs that the map @key, or its flag, reserves, in thousandths. */
-static void add_amount(const struct sources *sources, const struct flags *flags, const char *key,
+/* Adds the CPUs that a map of the files, or its flag, reserves, in thousandths. */
+static void add_amount(const struct sources *sources, const struct flags *flags,
 		       enum flag_kind kind, uint64_t *sum, struct kubelet_cpus *ret)
 {
 	const struct yaml_item *item;
@@ -166,7 +166,7 @@ static void add_amount(const struct sources *sources, const struct flags *flags,
 	if (flags_map(flags, kind, "cpu", text, sizeof(text))) {
 		ret->is_by_flag = true;
 	} else {
-		item = sources_find(sources, key, "cpu", NULL);
+		item = sources_find(sources, flags_key(kind), "cpu", NULL);
 		if (!item || item->is_null)
 			return;
 		/* A number without quotes is fatal to the kubelet: a map of strings it must be. */
@@ -183,15 +183,6 @@ static void add_amount(const struct sources *sources, const struct flags *flags,
 		*sum += amount;
 }
 
-static bool has_text(const struct sources *sources, const struct flags *flags, const char *key,
-		     enum flag_kind kind)
-{
-	const struct flag *f = flags_last(flags, kind);
-	const struct yaml_item *item = sources_find(sources, key, "", NULL);
-
-	return f ? *f->value != '\0' : item && !item->is_null && *item->text;
-}
-
 static void observe_reserved(const struct sources *sources, const struct flags *flags,
 			     const struct cpuset *online, struct cpuset *reserved,
 			     struct kubelet_cpus *ret)
@@ -199,15 +190,15 @@ static void observe_reserved(const struct sources *sources, const struct flags *
 	char a[64], b[64];
 	const struct flag *f = flags_last(flags, FLAG_RESERVED_CPUS);
 	const struct yaml_item *item = sources_find(sources, "reservedSystemCPUs", "", NULL);
-	const char *list = f ? f->value : item && !item->is_null ? item->text : "";
+	const char *list = flags_value(flags, sources, FLAG_RESERVED_CPUS);
 	uint64_t sum = 0;
 	int n;
 
 	ret->is_unclear |= *sources->problem != '\0';
-	ret->has_cgroup = has_text(sources, flags, "kubeReservedCgroup", FLAG_KUBE_CGROUP) ||
-			  has_text(sources, flags, "systemReservedCgroup", FLAG_SYSTEM_CGROUP);
-	add_amount(sources, flags, "kubeReserved", FLAG_KUBE_RESERVED, &sum, ret);
-	add_amount(sources, flags, "systemReserved", FLAG_SYSTEM_RESERVED, &sum, ret);
+	ret->has_cgroup = *flags_value(flags, sources, FLAG_KUBE_CGROUP) ||
+			  *flags_value(flags, sources, FLAG_SYSTEM_CGROUP);
+	add_amount(sources, flags, FLAG_KUBE_RESERVED, &sum, ret);
+	add_amount(sources, flags, FLAG_SYSTEM_RESERVED, &sum, ret);
 	ret->n_reserved = (uint32_t)((sum + 999) / 1000);
 	if (!*list)
 		return;

@@ -22,13 +22,8 @@ struct kubelet_question {
 	const struct kubelet_found *k;
 	const struct kubelet_value *v;
 	enum kubelet_setting setting;
-	uint32_t want, n_numa_nodes;
+	uint32_t want;
 };
-
-static bool is_open(const struct kubelet_question *q, enum kubelet_way way)
-{
-	return !(q->k->blocked & 1u << way);
-}
 
 static bool is_strict_enough(const struct kubelet_question *q)
 {
@@ -48,20 +43,20 @@ static bool is_managed(const struct kubelet_question *q)
 static bool has_too_many_nodes(const struct kubelet_question *q)
 {
 	return q->setting == KUBELET_TOPOLOGY_POLICY && !*q->k->unknown &&
-	       q->n_numa_nodes != CPUS_UNKNOWN &&
-	       q->n_numa_nodes > MAX(MAX_NUMA_NODES, q->k->start.max_numa_nodes);
+	       q->k->n_numa_nodes != CPUS_UNKNOWN &&
+	       q->k->n_numa_nodes > MAX(MAX_NUMA_NODES, q->k->start.max_numa_nodes);
 }
 
 static bool is_unread(const struct kubelet_question *q)
 {
 	return q->v->source == KUBELET_UNKNOWN ||
-	       (*q->k->unknown && q->n_numa_nodes > MAX_NUMA_NODES);
+	       (*q->k->unknown && q->k->n_numa_nodes > MAX_NUMA_NODES);
 }
 
 /* A vendor's word, or one of a newer kubelet, or a misspelt stricter one; or it cannot be read. */
 static bool is_unknown(const struct kubelet_question *q)
 {
-	if (is_unread(q) || q->n_numa_nodes == CPUS_UNKNOWN)
+	if (is_unread(q) || q->k->n_numa_nodes == CPUS_UNKNOWN)
 		return true;
 	return q->setting != KUBELET_RESERVED_CPUS && (q->v->rank == 0 || q->v->rank > q->want);
 }
@@ -95,13 +90,12 @@ static bool is_waiting(const struct kubelet_question *q)
 
 static bool is_editable_flag(const struct kubelet_question *q)
 {
-	return is_flag(q) && q->k->words[q->setting].to > 0 && is_open(q, KUBELET_WAY_TOKEN);
+	return is_flag(q) && q->k->words[q->setting].to > 0;
 }
 
 static bool is_flag_and_extra(const struct kubelet_question *q)
 {
-	return is_flag(q) && *q->k->extra_path && !q->k->words[q->setting].is_behind_extra &&
-	       is_open(q, KUBELET_WAY_EXTRA);
+	return is_flag(q) && *q->k->extra.path && !q->k->words[q->setting].is_behind_extra;
 }
 
 static bool is_rancher(const struct kubelet_question *q)
@@ -111,8 +105,7 @@ static bool is_rancher(const struct kubelet_question *q)
 
 static bool is_rancher_drop_in(const struct kubelet_question *q)
 {
-	return is_rancher(q) && !is_flag(q) && q->k->minor >= MINOR_RANCHER && *q->k->drop_in &&
-	       is_open(q, KUBELET_WAY_DROP_IN);
+	return is_rancher(q) && !is_flag(q) && q->k->minor >= MINOR_RANCHER && *q->k->drop_in;
 }
 
 /* Flags of the command line come behind those of all files: "CONFIG" and "CONFIG.d/". */
@@ -120,7 +113,7 @@ static bool is_rancher_config(const struct kubelet_question *q)
 {
 	const char *own = q->k->rancher_path, *end = strrchr(own, '/');
 
-	return is_rancher(q) && end && is_open(q, KUBELET_WAY_RANCHER) &&
+	return is_rancher(q) && end &&
 	       (!is_flag(q) || strncmp(q->v->path, own, (size_t)(end - own) - 2) == 0);
 }
 
@@ -132,20 +125,19 @@ static bool is_rancher_flag(const struct kubelet_question *q)
 static bool is_drop_in(const struct kubelet_question *q)
 {
 	return q->k->seen.has_folder && q->k->minor >= MINOR_DROP_INS && *q->k->drop_in &&
-	       !is_flag(q) && is_open(q, KUBELET_WAY_DROP_IN);
+	       !is_flag(q);
 }
 
 /* Also where a folder of drop-ins is used by 1.28, or by a kubelet of unknown version. */
 static bool is_file(const struct kubelet_question *q)
 {
 	return q->k->seen.has_file && q->k->file_result == 0 && !q->k->is_fixed &&
-	       q->v->source != KUBELET_DROP_IN && !q->k->is_reset && !is_flag(q) &&
-	       is_open(q, KUBELET_WAY_FILE);
+	       q->v->source != KUBELET_DROP_IN && !q->k->is_reset && !is_flag(q);
 }
 
 static bool is_extra(const struct kubelet_question *q)
 {
-	return *q->k->extra_path && is_open(q, KUBELET_WAY_EXTRA);
+	return *q->k->extra.path;
 }
 
 static bool is_always(_unused_ const struct kubelet_question *q)
@@ -154,8 +146,9 @@ static bool is_always(_unused_ const struct kubelet_question *q)
 }
 
 /*
- * The decision table: the first row whose condition holds decides. Its number is what "explain
- * kubelet" prints: rows that answer one question share it. 3 and 8 are not in use.
+ * The decision table: the first row whose condition holds, and whose way was not refused in this
+ * run, decides. Its number is what "explain kubelet" prints: rows that answer one question share
+ * it. 3 and 8 are not in use.
  */
 static const struct {
 	bool (*is_met)(const struct kubelet_question *q);
@@ -188,23 +181,21 @@ static const struct {
 static void show_value(const struct kubelet_question *q, char *ret, size_t size)
 {
 	const struct kubelet_value *v = q->v;
-	const bool is_flag_value = v->source == KUBELET_FLAG;
 	char line[16] = "";
 
 	if (v->line > 0)
 		snprintf(line, sizeof(line), ":%" PRIu32, v->line);
 	if (is_unread(q) || is_fatal(q))
 		copy(ret, size, q->k->unknown);
-	else if (q->n_numa_nodes == CPUS_UNKNOWN)
+	else if (q->k->n_numa_nodes == CPUS_UNKNOWN)
 		copy(ret, size, "how many NUMA nodes there are cannot be read");
 	else if (v->source == KUBELET_DEFAULT)
 		snprintf(ret, size, "%.160s%s%s is not set", q->k->seen.file,
 			 *q->k->seen.file ? ": " : "", kubelet_key(q->setting));
 	else
-		snprintf(ret, size, "%.128s%s: %s%s%s%.63s", *v->path ? v->path : "command line",
-			 line, is_flag_value ? "--" : "",
-			 is_flag_value ? kubelet_flag(q->setting) : kubelet_key(q->setting),
-			 is_flag_value ? "=" : ": ", v->text);
+		snprintf(ret, size, is_flag(q) ? "%.128s%s: --%s=%.63s" : "%.128s%s: %s: %.63s",
+			 *v->path ? v->path : "command line", line,
+			 is_flag(q) ? kubelet_flag(q->setting) : kubelet_key(q->setting), v->text);
 }
 
 /* Why, with the file, line and value that decide. */
@@ -220,7 +211,7 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 		break;
 	case REASON_KUBELET_NUMA_NODES:
 		snprintf(item->detail, sizeof(item->detail), "%" PRIu32 " NUMA nodes",
-			 q->n_numa_nodes);
+			 q->k->n_numa_nodes);
 		break;
 	case REASON_KUBELET_UNCLEAR:
 		COPY(item->detail, k->seen.problem);
@@ -260,11 +251,11 @@ static void decide(const struct kubelet_question *q, const char *to, struct kube
 		[KUBELET_WAY_FILE] = q->k->seen.file,
 		[KUBELET_WAY_DROP_IN] = q->k->drop_in,
 		[KUBELET_WAY_RANCHER] = q->k->rancher_path,
-		[KUBELET_WAY_EXTRA] = q->k->extra_path,
+		[KUBELET_WAY_EXTRA] = q->k->extra.path,
 	};
 	size_t i = 0;
 
-	while (!rows[i].is_met(q))
+	while (q->k->blocked >> rows[i].way & 1 || !rows[i].is_met(q))
 		i++; /* the last one is */
 	*item = (struct kubelet_item){ .row = rows[i].row,
 				       .outcome = rows[i].outcome,
@@ -317,13 +308,12 @@ static bool has_other_state(const struct kubelet_cpus *c)
 	return *c->checkpoint && !streq(c->checkpoint, "static");
 }
 
-static void decide_cpus(const struct kubelet_found *k, uint32_t n_numa_nodes,
-			struct kubelet_decision *ret)
+static void decide_cpus(const struct kubelet_found *k, struct kubelet_decision *ret)
 {
 	struct kubelet_item *item = &ret->items[KUBELET_CPU_POLICY],
 			    *reserved = &ret->items[KUBELET_RESERVED_CPUS];
 	struct kubelet_question q = { k, &k->seen.values[KUBELET_CPU_POLICY], KUBELET_CPU_POLICY,
-				      CPU_POLICY_STATIC, n_numa_nodes };
+				      CPU_POLICY_STATIC };
 	const char *obstacle = cpu_obstacle(&k->seen.cpus);
 	char detail[384];
 
@@ -373,13 +363,11 @@ static uint32_t rank_of(const struct kubelet_found *k, const struct kubelet_deci
 }
 
 static struct start_policies policies_of(const struct kubelet_found *k,
-					 const struct kubelet_decision *d, uint32_t n_numa_nodes,
-					 bool is_after)
+					 const struct kubelet_decision *d, bool is_after)
 {
 	struct start_policies p = {
 		.topology = rank_of(k, d, KUBELET_TOPOLOGY_POLICY, is_after),
 		.cpu = rank_of(k, d, KUBELET_CPU_POLICY, is_after),
-		.n_numa_nodes = n_numa_nodes,
 	};
 	uint32_t changed = 0;
 
@@ -404,59 +392,45 @@ static bool is_refused_otherwise(const struct kubelet_item *item)
 	       item->reason == REASON_KUBELET_FILE_REFUSED;
 }
 
-static bool has_exit(const struct start_exits *e, const char *words)
-{
-	return ANY(w, e->words, e->n, streq(*w, words));
-}
-
 /* Tells of a kubelet that would exit before it does; edits that add a cause for it are refused. */
-static void decide_exit(const struct kubelet_found *k, uint32_t n_numa_nodes,
-			struct kubelet_decision *ret)
+static void decide_exit(const struct kubelet_found *k, struct kubelet_decision *ret)
 {
-	const struct start_policies before = policies_of(k, ret, n_numa_nodes, false);
-	const struct start_policies after = policies_of(k, ret, n_numa_nodes, true);
+	const struct start_policies before = policies_of(k, ret, false);
+	const struct start_policies after = policies_of(k, ret, true);
 	const bool is_told = ANY(item, ret->items, _KUBELET_SETTING_N,
 				 item->outcome == KUBELET_REFUSED && !is_refused_otherwise(item));
-	const char *added = NULL;
-	struct start_exits is, will;
+	struct start_exits exits, added;
 
 	if (k->is_waiting || lacks_file(k)) /* with what the kubelet needs to start */
 		return;
-	start_find_exits(k, &before, &is);
-	start_find_exits(k, &after, &will);
-	for (size_t i = 0; i < will.n && !added; i++)
-		added = has_exit(&is, will.words[i]) ? NULL : will.words[i];
-	for (int s = 0; s < _KUBELET_SETTING_N && added; s++)
+	start_find_exits(k, &before, NULL, &exits);
+	start_find_exits(k, &after, &exits, &added);
+	for (int s = 0; s < _KUBELET_SETTING_N && added.n > 0; s++)
 		if (ret->items[s].outcome == KUBELET_CHANGED)
-			refuse(&ret->items[s], REASON_KUBELET_WOULD_EXIT, added);
-	if (!is_told && (added ? &is : &will)->n > 0)
-		COPY(ret->would_exit, (added ? &is : &will)->words[0]);
+			refuse(&ret->items[s], REASON_KUBELET_WOULD_EXIT, added.first);
+	if (added.n == 0)
+		start_find_exits(k, &after, NULL, &exits);
+	if (!is_told)
+		COPY(ret->would_exit, exits.first);
 }
 
-void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint32_t n_numa_nodes,
+void kubelet_decide(const struct config *c, const struct kubelet_found *k,
 		    struct kubelet_decision *ret)
 {
-	const struct {
-		enum kubelet_setting setting;
-		uint32_t want;
-	} wanted[] = {
-		{ KUBELET_TOPOLOGY_POLICY, c->kubelet.topology_policy },
-		{ KUBELET_TOPOLOGY_SCOPE, c->kubelet.topology_scope },
-	};
+	const uint32_t wanted[] = { [KUBELET_TOPOLOGY_POLICY] = c->kubelet.topology_policy,
+				    [KUBELET_TOPOLOGY_SCOPE] = c->kubelet.topology_scope };
 
 	*ret = (struct kubelet_decision){};
 	if (!k->seen.is_there && !*k->unknown)
 		return;
 
-	for (size_t i = 0; i < ELEMENTSOF(wanted); i++) {
-		const struct kubelet_question q = { k, &k->seen.values[wanted[i].setting],
-						    wanted[i].setting, wanted[i].want,
-						    n_numa_nodes };
+	for (enum kubelet_setting s = 0; s < ELEMENTSOF(wanted); s++) {
+		const struct kubelet_question q = { k, &k->seen.values[s], s, wanted[s] };
 
-		if (wanted[i].want > 0)
-			decide(&q, kubelet_word(q.setting, q.want), &ret->items[q.setting]);
+		if (q.want > 0)
+			decide(&q, kubelet_word(s, q.want), &ret->items[s]);
 	}
 	if (c->kubelet.cpu_policy == CPU_POLICY_STATIC)
-		decide_cpus(k, n_numa_nodes, ret);
-	decide_exit(k, n_numa_nodes, ret);
+		decide_cpus(k, ret);
+	decide_exit(k, ret);
 }

@@ -30,8 +30,10 @@ struct splice {
 	size_t from, to;
 	size_t node; /* the value that changes or goes, or that is before a new key */
 	const char *key, *value;
-	char odd[2 * EDIT_MAX_VALUE +
-		 2]; /* the value in quotes, where no quotes of ours would do */
+	/* The value as it is written: an odd one in quotes, where no quotes of ours would do, which
+	 * YAML and JSON read alike. */
+	const char *put;
+	char odd[2 * EDIT_MAX_VALUE + 2];
 };
 
 /* Verification */
@@ -126,8 +128,9 @@ static int verify_json(const char *old, size_t old_size, const char *new, size_t
 
 /* Splices */
 
-int edit_replace(const char *text, size_t size, size_t from, size_t to, const char *put, char **ret,
-		 size_t *ret_size)
+/* A copy of any text with @put in the place of some bytes. Return: 1 or -ENOMEM. */
+static int replace(const char *text, size_t size, size_t from, size_t to, const char *put,
+		   char **ret, size_t *ret_size)
 {
 	const size_t n = strlen(put), new_size = size - (to - from) + n;
 	char *new = malloc(new_size + 1);
@@ -150,7 +153,7 @@ static int put_splice(const char *text, size_t size, const struct yaml_document 
 	size_t new_size;
 	int r;
 
-	r = edit_replace(text, size, s->from, s->to, s->text, &new, &new_size);
+	r = replace(text, size, s->from, s->to, s->text, &new, &new_size);
 	if (r >= 0)
 		r = verify(d, new, new_size, s);
 	if (r >= 0 && d->is_json)
@@ -167,12 +170,12 @@ static int put_splice(const char *text, size_t size, const struct yaml_document 
 #define print_splice(s, ...)                                                                       \
 	(asprintf(&(s)->text, __VA_ARGS__) < 0 ? ((s)->text = NULL, -ENOMEM) : 0)
 
-static void line_end_of(const char *text, size_t size, size_t at, char ret[3])
+/* The first byte of a line end from @at on, or @size. */
+static size_t line_end(const char *text, size_t size, size_t at)
 {
-	size_t n = at + 1 < size && text[at] == '\r' && text[at + 1] == '\n' ? 2 : 1;
-
-	memcpy(ret, text + at, n);
-	ret[n] = '\0';
+	while (at < size && text[at] != '\n' && text[at] != '\r')
+		at++;
+	return at;
 }
 
 /* A word needs no quotes where it cannot be a number. */
@@ -181,42 +184,30 @@ static bool is_word(const char *s)
 	return *s >= 'a' && *s <= 'z' && !strchr(s, ',');
 }
 
-/* The value as it is written: an odd one has its own quotes, which YAML and JSON read alike. */
-static const char *text_of(const struct splice *s)
-{
-	return *s->odd ? s->odd : s->value;
-}
-
 static const char *quote_of(const struct splice *s, const char *quote)
 {
-	return *s->odd ? "" : quote;
+	return s->put == s->value ? quote : "";
 }
 
 static int add_to_yaml(const char *text, size_t size, const struct yaml_document *d,
 		       struct splice *s)
 {
 	const size_t key_at = d->kind[-1].at;
-	size_t line = key_at, end = d->kind->to;
+	/* Where the file ends without a line end, as its first line does. */
+	const size_t end = line_end(text, size, d->kind->to),
+		     eol = end < size ? end : line_end(text, size, 0);
 	const char *quote = quote_of(s, is_word(s->value) ? "" : "\"");
-	char eol[3] = "\n";
+	size_t line = key_at;
+	int n_eol = 1;
 
 	while (line > yaml_tree_bom(text, size) && text[line - 1] == ' ')
 		line--;
-	while (end < size && text[end] != '\n' && text[end] != '\r')
-		end++;
-
-	if (end < size)
-		line_end_of(text, size, end, eol);
-	else /* the file ends without one: as its first line does */
-		for (size_t i = 0; i < size; i++)
-			if (text[i] == '\n' || text[i] == '\r') {
-				line_end_of(text, size, i, eol);
-				break;
-			}
+	if (eol + 1 < size && text[eol] == '\r' && text[eol + 1] == '\n')
+		n_eol = 2;
 
 	s->from = s->to = end;
-	return print_splice(s, "%s%.*s%s: %s%s%s", eol, (int)(key_at - line), text + line, s->key,
-			    quote, text_of(s), quote);
+	return print_splice(s, "%.*s%.*s%s: %s%s%s", n_eol, eol < size ? text + eol : "\n",
+			    (int)(key_at - line), text + line, s->key, quote, s->put, quote);
 }
 
 /* Adds the key behind the member "kind", spaced like it. */
@@ -231,7 +222,7 @@ static int add_to_json(const char *text, const struct yaml_document *d, struct s
 
 	s->from = s->to = kind->to;
 	return print_splice(s, ",%.*s\"%s\"%.*s%s%s%s", (int)(key->at - blanks), text + blanks,
-			    s->key, (int)(kind->at - key->to), text + key->to, quote, text_of(s),
+			    s->key, (int)(kind->at - key->to), text + key->to, quote, s->put,
 			    quote);
 }
 
@@ -241,18 +232,17 @@ static int add_to_json(const char *text, const struct yaml_document *d, struct s
  */
 static int change_block(const char *text, const struct yaml_node *e, struct splice *s)
 {
-	size_t header = e->at, line = e->at, end = e->to;
+	size_t header = e->at, end = e->to;
+	const size_t line = line_end(text, end, header);
 
 	while (header < end && !strchr(BLANKS, text[header]))
 		header++;
-	while (line < end && text[line] != '\n' && text[line] != '\r')
-		line++;
 	while (end > line && strchr(BLANKS, text[end - 1]))
 		end--;
 
 	s->from = e->at;
 	s->to = end;
-	return print_splice(s, "%s%.*s", text_of(s), (int)(line - header), text + header);
+	return print_splice(s, "%s%.*s", s->put, (int)(line - header), text + header);
 }
 
 static int change_value(const char *text, const struct yaml_document *d, struct splice *s)
@@ -275,7 +265,7 @@ static int change_value(const char *text, const struct yaml_document *d, struct 
 	s->to = e->to;
 	quote = quote_of(s, quote);
 	/* An absent value is marked directly behind the colon. */
-	return print_splice(s, "%s%s%s%s", e->at == e->to ? " " : "", quote, text_of(s), quote);
+	return print_splice(s, "%s%s%s%s", e->at == e->to ? " " : "", quote, s->put, quote);
 }
 
 static bool is_value(const char *s)
@@ -305,46 +295,21 @@ static int write_odd(const char *value, char ret[static 2 * EDIT_MAX_VALUE + 2])
 	return 0;
 }
 
-int edit_set(const char *text, size_t size, const char *key, const char *value, char **ret,
-	     size_t *ret_size)
-{
-	_owns_(struct splice, text) s = { .key = key, .value = value };
-	_cleanup_(yaml_document_done) struct yaml_document d = { .key = key };
-	int r;
-
-	r = is_value(value) ? 0 : write_odd(value, s.odd);
-	if (r >= 0)
-		r = yaml_document_read(text, size, YAML_KUBELET, &d);
-	if (r < 0)
-		return r;
-
-	if (d.n_entries > 0 && yaml_node_is_text(d.entry, value) && !is_marked(d.entry))
-		return MIN(edit_replace(text, size, 0, 0, "", ret, ret_size), 0);
-
-	s.change = d.n_entries > 0 ? CHANGE_VALUE : ADD_KEY;
-	s.node = (size_t)((d.n_entries > 0 ? d.entry : d.kind) - d.tree.nodes);
-	if (s.change == CHANGE_VALUE)
-		r = change_value(text, &d, &s);
-	else
-		r = d.is_json ? add_to_json(text, &d, &s) : add_to_yaml(text, size, &d, &s);
-	return r < 0 ? r : put_splice(text, size, &d, &s, ret, ret_size);
-}
-
 /* In JSON with the comma before it, else with the end of the line before it. */
 static int drop_entry(const char *text, size_t size, const struct yaml_document *d,
 		      struct splice *s)
 {
 	const struct yaml_node *e = d->entry;
 
+	if (d->n_entries != 1 || e->type != YAML_SCALAR_EVENT)
+		return -EOPNOTSUPP;
 	s->from = e[-1].at;
 	s->to = e->to;
-	s->node = (size_t)(e - d->tree.nodes);
 	while (s->from > 0 && strchr(d->is_json ? BLANKS : " ", text[s->from - 1]))
 		s->from--;
-	if (s->from == 0 ||
-	    (d->is_json ? text[s->from - 1] != ','
-			: (text[s->from - 1] != '\n' && text[s->from - 1] != '\r') ||
-				  (s->to < size && text[s->to] != '\n' && text[s->to] != '\r')))
+	if (s->from == 0 || (d->is_json ? text[s->from - 1] != ','
+					: line_end(text, s->from, s->from - 1) == s->from ||
+						  line_end(text, size, s->to) > s->to))
 		return -EOPNOTSUPP; /* it is the first line or member, or shares a line */
 	s->from--;
 	if (s->from > 0 && text[s->from] == '\n' && text[s->from - 1] == '\r')
@@ -352,19 +317,31 @@ static int drop_entry(const char *text, size_t size, const struct yaml_document 
 	return print_splice(s, "%s", "");
 }
 
-int edit_unset(const char *text, size_t size, const char *key, char **ret, size_t *ret_size)
+int edit_set(const char *text, size_t size, const char *key, const char *value, char **ret,
+	     size_t *ret_size)
 {
-	_owns_(struct splice, text) s = { .change = DROP_KEY, .key = key };
+	_owns_(struct splice, text) s = { .key = key, .value = value };
 	_cleanup_(yaml_document_done) struct yaml_document d = { .key = key };
 	int r;
 
-	r = yaml_document_read(text, size, YAML_KUBELET, &d);
+	r = !value || is_value(value) ? 0 : write_odd(value, s.odd);
+	s.put = *s.odd ? s.odd : value;
+	if (r >= 0)
+		r = yaml_document_read(text, size, YAML_KUBELET, &d);
 	if (r < 0)
 		return r;
-	if (d.n_entries != 1 || d.entry->type != YAML_SCALAR_EVENT)
-		return -EOPNOTSUPP;
 
-	r = drop_entry(text, size, &d, &s);
+	if (value && d.n_entries > 0 && yaml_node_is_text(d.entry, value) && !is_marked(d.entry))
+		return MIN(replace(text, size, 0, 0, "", ret, ret_size), 0);
+
+	s.change = !value ? DROP_KEY : d.n_entries > 0 ? CHANGE_VALUE : ADD_KEY;
+	s.node = (size_t)((d.n_entries > 0 ? d.entry : d.kind) - d.tree.nodes);
+	if (s.change == DROP_KEY)
+		r = drop_entry(text, size, &d, &s);
+	else if (s.change == CHANGE_VALUE)
+		r = change_value(text, &d, &s);
+	else
+		r = d.is_json ? add_to_json(text, &d, &s) : add_to_yaml(text, size, &d, &s);
 	return r < 0 ? r : put_splice(text, size, &d, &s, ret, ret_size);
 }
 
@@ -432,7 +409,7 @@ static int set_token(const char *text, size_t size, const struct kubelet_edit *e
 	if (e->from > e->to || e->to > size || e->to - e->from != strlen(e->old) ||
 	    memcmp(text + e->from, e->old, e->to - e->from) != 0)
 		return -EAGAIN;
-	return edit_replace(text, size, e->from, e->to, e->pairs[0].value, ret, ret_size);
+	return replace(text, size, e->from, e->to, e->pairs[0].value, ret, ret_size);
 }
 
 static int print_flags(const struct kubelet_edit *e, const char *end, char *ret, size_t size)
@@ -453,21 +430,21 @@ static int add_flags(const char *text, size_t size, const struct kubelet_edit *e
 	bool is_open;
 	int r;
 
-	if (e->bytes != size)
+	if (e->extra.bytes != size)
 		return -EAGAIN;
-	r = print_flags(e, *e->variable ? " " : "\n", flags, sizeof(flags));
+	r = print_flags(e, *e->extra.variable ? " " : "\n", flags, sizeof(flags));
 	if (r < 0)
 		return r;
-	if (e->at != UINT32_MAX) {
-		if (e->at > size)
+	if (e->extra.at != UINT32_MAX) {
+		if (e->extra.at > size)
 			return -EAGAIN;
-		snprintf(put, sizeof(put), "%s%s", e->is_empty ? "" : " ", flags);
-		return edit_replace(text, size, e->at, e->at, put, ret, ret_size);
+		snprintf(put, sizeof(put), "%s%s", e->extra.is_empty ? "" : " ", flags);
+		return replace(text, size, e->extra.at, e->extra.at, put, ret, ret_size);
 	}
 	is_open = size > 0 && text[size - 1] != '\n';
-	snprintf(put, sizeof(put), *e->variable ? "%s%s=\"%s\"%s" : "%s%s%s%s", is_open ? "\n" : "",
-		 e->variable, flags, is_open ? "" : "\n");
-	return edit_replace(text, size, size, size, put, ret, ret_size);
+	snprintf(put, sizeof(put), *e->extra.variable ? "%s%s=\"%s\"%s" : "%s%s%s%s",
+		 is_open ? "\n" : "", e->extra.variable, flags, is_open ? "" : "\n");
+	return replace(text, size, size, size, put, ret, ret_size);
 }
 
 int kubelet_own_text(const struct kubelet_edit *e, char **ret)
@@ -512,7 +489,7 @@ static int edit_target(const struct fs *fs, const struct kubelet_edit *e, struct
 		return r;
 
 	is_changed = r;
-	r = edit_replace(t.text, t.size, 0, 0, "", &u->before, &u->before_size);
+	r = replace(t.text, t.size, 0, 0, "", &u->before, &u->before_size);
 	if (r < 0)
 		return r;
 	t.on_written = e->on_written;
@@ -578,7 +555,7 @@ int kubelet_edit(const struct fs *fs, const struct kubelet_edit *e, struct kubel
 		r = make_file(fs, e, &u);
 	} else {
 		r = edit_target(fs, e, &u);
-		if (r == -ENOENT && e->way == KUBELET_WAY_EXTRA && e->bytes == 0)
+		if (r == -ENOENT && e->way == KUBELET_WAY_EXTRA && e->extra.bytes == 0)
 			r = make_file(fs, e, &u);
 	}
 	if (r < 0)
@@ -609,8 +586,7 @@ static int unset_value(const struct target *t, const struct kubelet_edit *e, boo
 	item = yaml_find(&items, key, "");
 	if (!item || !streq(item->text, e->old))
 		return 0;
-	return was_there ? edit_set(t->text, t->size, key, e->pairs[0].value, ret, ret_size)
-			 : edit_unset(t->text, t->size, key, ret, ret_size);
+	return edit_set(t->text, t->size, key, was_there ? e->pairs[0].value : NULL, ret, ret_size);
 }
 
 /* Widens to whole lines where only @rest is left; an open last line goes with the end before it. */
@@ -654,9 +630,9 @@ static int remove_flag(const struct target *t, const struct kubelet_edit *e, cha
 		from--;
 	else if (*end == ' ')
 		to++;
-	snprintf(rest, sizeof(rest), "%s%s", e->variable, *e->variable ? "=\"\"" : "");
+	snprintf(rest, sizeof(rest), "%s%s", e->extra.variable, *e->extra.variable ? "=\"\"" : "");
 	widen(t, rest, &from, &to);
-	return edit_replace(t->text, t->size, from, to, "", ret, ret_size);
+	return replace(t->text, t->size, from, to, "", ret, ret_size);
 }
 
 /* Is nothing in it but a variable without a value? */

@@ -14,6 +14,16 @@
 #include "../model/kubelet.h"
 #include "../os/fs.h"
 
+/* Where a flag that wins can be added: in a variable, or in a file of flags. */
+struct kubelet_extra {
+	char path[256];    /* of the file; empty: there is none */
+	char variable[64]; /* empty: the file is one of flags */
+	size_t source;     /* of the variable's word in ExecStart=; SIZE_MAX: behind all */
+	uint32_t at;       /* byte where it goes; UINT32_MAX: in a new line at the end */
+	uint32_t bytes;    /* of the file when it was looked at; 0: it is not there, or empty */
+	bool is_empty;     /* there is nothing in the variable yet */
+};
+
 /* The settings that are changed together in one file. */
 struct kubelet_edit {
 	enum kubelet_way way;
@@ -27,10 +37,7 @@ struct kubelet_edit {
 	/* KUBELET_WAY_TOKEN: what stands there now, and where. */
 	char old[64];
 	uint32_t from, to;
-	/* KUBELET_WAY_EXTRA: as in struct kubelet_found. */
-	char variable[64];
-	uint32_t at, bytes;
-	bool is_empty;
+	struct kubelet_extra extra; /* KUBELET_WAY_EXTRA */
 
 	/* NULL, or called once the new file is on the disk: when it fails, the old one stays. */
 	int (*on_written)(const struct fs *fs, const char *path, const struct stat *written);
@@ -66,9 +73,9 @@ int kubelet_undo(const struct fs *fs, const struct kubelet_undo *u);
 
 /*
  * Takes back an edit of an earlier run: @e has its file, in @old what it put there, in its pair
- * what was there before, if anything (@was_there), in @variable one that goes with its last flag. A
- * value that is no longer ours is left: 0. @is_created: the file was not there; it goes when
- * nothing else is in it. Return: 1, 0, or as kubelet_edit().
+ * what was there before, if anything (@was_there), in @extra the variable that goes with its last
+ * flag. A value that is no longer ours is left: 0. @is_created: the file was not there; it goes
+ * when nothing else is in it. Return: 1, 0, or as kubelet_edit().
  */
 int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool was_there,
 		      bool is_created);
@@ -94,23 +101,17 @@ int kubelet_lock(const struct fs *fs);
  * @text, @size: the file
  * @key:      a top-level key
  * @value:    shorter than EDIT_MAX_VALUE, without control characters, else -EOPNOTSUPP; other than
- *            letters, digits, "-" and "," it is put in double quotes
+ *            letters, digits, "-" and "," it is put in double quotes. NULL: the key is removed
  * @ret:      the new text, owned by the caller
  * @ret_size: its size
  *
  * A key that is there keeps its place, quotes and comment: the last one, when there are several. A
  * block scalar ("|", ">") becomes one word on the line of its key. A missing key goes below the
- * line of "kind", as that line is indented and ended; in JSON behind the member "kind".
+ * line of "kind", as that line is indented and ended; in JSON behind the member "kind". A key that
+ * is to be removed has to be there, once and alone on its line: else -EOPNOTSUPP.
  *
  * Return: 1 when the text differs, 0 when the value was there already (*ret is a copy), or an error
  * of yaml.h.
  */
 int edit_set(const char *text, size_t size, const char *key, const char *value, char **ret,
 	     size_t *ret_size);
-
-/* Removes a key that is alone on its line, else -EOPNOTSUPP. Return: as edit_set(). */
-int edit_unset(const char *text, size_t size, const char *key, char **ret, size_t *ret_size);
-
-/* A copy of any text with @put in the place of some bytes. Return: 1 or -ENOMEM. */
-int edit_replace(const char *text, size_t size, size_t from, size_t to, const char *put, char **ret,
-		 size_t *ret_size);

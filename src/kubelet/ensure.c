@@ -18,7 +18,7 @@
 static int first_change(const struct kubelet_decision *d)
 {
 	for (int s = _KUBELET_SETTING_N - 1; s >= 0; s--)
-		if (d->items[s].row > 0 && d->items[s].outcome == KUBELET_CHANGED)
+		if (d->items[s].outcome == KUBELET_CHANGED)
 			return s;
 	return -1;
 }
@@ -46,23 +46,19 @@ static void make_edit(const struct kubelet_found *k, const struct kubelet_decisi
 	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
 		const struct kubelet_item *item = &d->items[s];
 
-		if (item->row > 0 && item->outcome == KUBELET_CHANGED && item->way == lead->way &&
+		if (item->outcome == KUBELET_CHANGED && item->way == lead->way &&
 		    streq(item->path, lead->path))
 			kubelet_edit_add(&e, (enum kubelet_setting)s, item->to);
 		else if (kubelet_is_own(e.way) && streq(k->seen.values[s].path, lead->path))
 			kubelet_edit_add(&e, (enum kubelet_setting)s, k->seen.values[s].text);
 	}
-	COPY(e.variable, k->extra_variable);
-	e.at = k->extra_at;
-	e.bytes = k->extra_bytes;
-	e.is_empty = k->is_extra_empty;
+	e.extra = k->extra;
 	*ret = e;
 }
 
 struct run {
 	const struct fs *fs;
 	const struct config *c;
-	uint32_t n_numa_nodes;
 	bool is_locked;
 	uint32_t blocked;
 	char blocked_detail[256];
@@ -105,20 +101,15 @@ static int look(struct run *run, struct kubelet_result *res)
 	_owns_(struct kubelet_notes, cmdline) notes = {};
 	int r;
 
-	r = kubelet_find(run->fs, false, &res->kubelet, &notes);
+	r = kubelet_judge(run->fs, run->c, false, &res->kubelet, &res->decision, &notes);
 	if (r < 0)
 		return r;
-	kubelet_decide(run->c, &res->kubelet, run->n_numa_nodes, &res->decision);
-	if (kubelet_needs_systemd(&res->kubelet, &res->decision))
-		r = kubelet_find(run->fs, true, &res->kubelet, NULL);
 	/* At once: a run looks several times, and may wait for a hanging program only once. */
 	keep_notes(run, &notes);
 	COPY(run->running, notes.running);
 	res->kubelet.blocked = run->blocked;
 	COPY(res->kubelet.blocked_detail, run->blocked_detail);
-	if (r < 0)
-		return r;
-	kubelet_decide(run->c, &res->kubelet, run->n_numa_nodes, &res->decision);
+	kubelet_decide(run->c, &res->kubelet, &res->decision);
 	return 0;
 }
 
@@ -166,7 +157,7 @@ static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_re
 		for (size_t i = 0; i < e->n_pairs; i++) {
 			const enum kubelet_setting s = e->pairs[i].setting;
 
-			if (before.items[s].row > 0 && before.items[s].outcome == KUBELET_CHANGED)
+			if (before.items[s].outcome == KUBELET_CHANGED)
 				run->first[s] = before.items[s];
 		}
 		return 0;
@@ -212,15 +203,13 @@ static void note_changes(const struct run *run, struct kubelet_result *res)
 		struct kubelet_item *item = &res->decision.items[s];
 
 		if (run->first[s].row > 0) {
-			if (item->row > 0 && item->outcome != KUBELET_SATISFIED &&
-			    s != KUBELET_RESERVED_CPUS)
+			if (item->outcome != KUBELET_SATISFIED && s != KUBELET_RESERVED_CPUS)
 				continue;
 			*item = run->first[s];
 			item->outcome =
 				res->kubelet.seen.is_running ? KUBELET_DEFERRED : KUBELET_CHANGED;
-		} else if (item->row > 0 && item->outcome == KUBELET_CHANGED) {
-			item->outcome =
-				KUBELET_REFUSED; /* it is still open: it could not be made */
+		} else if (item->outcome == KUBELET_CHANGED) { /* it could not be made */
+			item->outcome = KUBELET_REFUSED;
 			item->reason = REASON_KUBELET_FILE_REFUSED;
 			snprintf(item->detail, sizeof(item->detail),
 				 "%.200s: another program is writing it", item->path);
@@ -286,10 +275,9 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 	return r >= 0 ? tidy(run, res, &locked) : r == -EAGAIN ? 0 : r;
 }
 
-int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
-		   struct kubelet_result *ret)
+int kubelet_ensure(const struct fs *fs, const struct config *c, struct kubelet_result *ret)
 {
-	struct run run = { .fs = fs, .c = c, .n_numa_nodes = n_numa_nodes };
+	struct run run = { .fs = fs, .c = c };
 	struct kubelet_result res = {};
 	int r = 0;
 

@@ -17,10 +17,9 @@ struct kubelet_result {
 
 /**
  * kubelet_ensure() - make sure of what the configuration asks for
- * @fs:           the node, or a folder: there files are edited just the same, and nothing is run
- * @c:            what is asked for; where that is nothing, no file is even read
- * @n_numa_nodes: of the machine
- * @ret:          what came of it
+ * @fs:  the node, or a folder: there files are edited just the same, and nothing is run
+ * @c:   what is asked for; where that is nothing, no file is even read
+ * @ret: what came of it
  *
  * When another program writes a file meanwhile, the edit is tried again, a few times at most. An
  * edit that did not have the effect it was made for is taken back, and the next way is tried.
@@ -30,5 +29,4 @@ struct kubelet_result {
  *
  * Return: 0, or -errno with every file still whole: -ENOMEM, -ENOSPC, -EIO.
  */
-int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
-		   struct kubelet_result *ret);
+int kubelet_ensure(const struct fs *fs, const struct config *c, struct kubelet_result *ret);

@@ -30,14 +30,6 @@ static const char *const own_drop_ins[] = {
 	"zz-rdma-provision.conf",
 };
 
-static const enum flag_kind setting_flags[] = {
-	[KUBELET_TOPOLOGY_POLICY] = FLAG_POLICY,
-	[KUBELET_TOPOLOGY_SCOPE] = FLAG_SCOPE,
-	[KUBELET_CPU_POLICY] = FLAG_CPU_POLICY,
-	[KUBELET_RESERVED_CPUS] = FLAG_RESERVED_CPUS,
-};
-_Static_assert(ELEMENTSOF(setting_flags) == _KUBELET_SETTING_N, "a flag for every setting");
-
 /* Units that have a kubelet in them, by the beginning of their names; the last one has all names.
  */
 static const struct unit_kind {
@@ -239,10 +231,10 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 		if (page == -ENOMEM)
 			return page;
 		if (page >= 0) {
-			COPY(k->extra_path, kind->args);
-			k->extra_source = SIZE_MAX;
-			k->extra_at = UINT32_MAX;
-			k->extra_bytes = (uint32_t)l->unit.pages[page].size;
+			COPY(k->extra.path, kind->args);
+			k->extra.source = SIZE_MAX;
+			k->extra.at = UINT32_MAX;
+			k->extra.bytes = (uint32_t)l->unit.pages[page].size;
 			return arguments_add_page(&l->unit, (uint16_t)page);
 		}
 		k->is_waiting = true;
@@ -319,14 +311,14 @@ static void find_extra(const struct unit *u, struct kubelet_found *k)
 		path = v ? u->pages[v->page].path : free_env_file(u);
 		if (!*path)
 			continue;
-		COPY(k->extra_path, path);
-		COPY(k->extra_variable, word + 1);
-		k->extra_source = i;
-		k->extra_at = v ? v->insert_at : UINT32_MAX;
-		k->is_extra_empty = v && !*v->value;
+		COPY(k->extra.path, path);
+		COPY(k->extra.variable, word + 1);
+		k->extra.source = i;
+		k->extra.at = v ? v->insert_at : UINT32_MAX;
+		k->extra.is_empty = v && !*v->value;
 		for (size_t p = 0; p < u->n_pages; p++)
 			if (streq(u->pages[p].path, path))
-				k->extra_bytes = (uint32_t)u->pages[p].size;
+				k->extra.bytes = (uint32_t)u->pages[p].size;
 		return;
 	}
 }
@@ -415,9 +407,7 @@ static int find_file(struct value_look *l, struct kubelet_found *k)
  * starts: setupNode() in pkg/kubelet/cm/container_manager_linux.go. */
 static int find_moved(struct value_look *l, struct kubelet_found *k)
 {
-	const struct flag *f = flags_last(&l->flags, FLAG_KUBELET_CGROUPS);
-	const struct yaml_item *item = sources_find(&l->sources, "kubeletCgroups", "", NULL);
-	const char *group = f ? f->value : item && !item->is_null ? item->text : "";
+	const char *group = flags_value(&l->flags, &l->sources, FLAG_KUBELET_CGROUPS);
 	_cleanup_(freep) char *list = NULL;
 	size_t size;
 	int r;
@@ -539,7 +529,7 @@ static void set_text(struct kubelet_value *v, enum kubelet_setting s, const char
 
 static void find_value(const struct value_look *l, struct kubelet_found *k, enum kubelet_setting s)
 {
-	const struct flag *f = flags_last(&l->flags, setting_flags[s]);
+	const struct flag *f = flags_last(&l->flags, FLAG_POLICY + s);
 	struct kubelet_value *v = &k->seen.values[s];
 	const struct yaml_item *item;
 	const struct source *source;
@@ -554,8 +544,8 @@ static void find_value(const struct value_look *l, struct kubelet_found *k, enum
 		set_text(v, s, f->is_cut ? "?" : f->value, false);
 		COPY(v->path, f->path);
 		v->line = f->line;
-		k->words[s].is_behind_extra = f->source > k->extra_source;
-		if (f->is_editable && !f->is_cut) {
+		k->words[s].is_behind_extra = f->source > k->extra.source;
+		if (!f->is_cut) {
 			k->words[s].from = f->from;
 			k->words[s].to = f->to;
 		}
@@ -772,6 +762,8 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 	COPY(k.seen.version, version.text);
 	find_values(&l, &k);
 	r = find_microshift(&l, &k);
+	if (r >= 0)
+		r = cpus_numa_nodes(caller_fs, &k.n_numa_nodes);
 	if (r < 0)
 		return r;
 	r = start_observe(fs, &l.sources, &l.flags, k.seen.root_dir, k.flavour == KUBELET_RANCHER,

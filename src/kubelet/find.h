@@ -11,7 +11,7 @@
 #pragma once
 
 #include "../model/kubelet.h"
-#include "../os/fs.h"
+#include "edit.h"
 #include "unit.h"
 
 enum kubelet_flavour {
@@ -49,29 +49,24 @@ struct kubelet_found {
 	struct kubelet_start start;
 
 	enum kubelet_flavour flavour;
-	uint32_t minor;   /* N of version 1.N; 0: not known */
-	char binary[256]; /* that the unit runs, absolute; empty: not known */
-	bool was_started; /* it has run in this boot */
-	bool is_unasked;  /* systemd was not asked for its unit: its files tell */
-	bool is_waiting;  /* a file that its unit needs is not there yet */
-	bool needs_dir;   /* seen.folder is one of a flag: without it a kubelet exits */
-	bool is_left_out; /* by look.c: a copy of a node lacks such a file, or seen.file */
-	bool is_open;     /* whether an edit was made is to be looked at: ledger-files.h */
-	uint64_t rest;    /* of its command line but our settings: no edit may change it */
-	int file_result;  /* of reading seen.file: 0, or an error of yaml.h */
-	bool is_fixed;    /* seen.file is understood, but no edit of it is safe */
+	uint32_t minor;        /* N of version 1.N; 0: not known */
+	uint32_t n_numa_nodes; /* of the machine, as cpus.h counts them */
+	char binary[256];      /* that the unit runs, absolute; empty: not known */
+	bool was_started;      /* it has run in this boot */
+	bool is_unasked;       /* systemd was not asked for its unit: its files tell */
+	bool is_waiting;       /* a file that its unit needs is not there yet */
+	bool needs_dir;        /* seen.folder is one of a flag: without it a kubelet exits */
+	bool is_left_out;      /* by look.c: a copy of a node lacks such a file, or seen.file */
+	bool is_open;          /* whether an edit was made is to be looked at: ledger-files.h */
+	uint64_t rest;         /* of its command line but our settings: no edit may change it */
+	int file_result;       /* of reading seen.file: 0, or an error of yaml.h */
+	bool is_fixed;         /* seen.file is understood, but no edit of it is safe */
 	/* "PATH:LINE: why" of the first file that may set what no flag does, and is not known;
 	 * empty: all are. */
 	char unknown[256];
 	bool is_reset;     /* 1.28: its drop-ins set all that they do not say to the default */
 	char drop_in[256]; /* a file in seen.folder that would win; empty: there is no such name */
-	char extra_path[256];    /* of variables or flags, where a flag that wins can be added; or
-				    empty */
-	char extra_variable[64]; /* that is the variable; empty: the file is one of flags */
-	size_t extra_source;     /* of the variable's word in ExecStart=; SIZE_MAX: behind all */
-	uint32_t extra_at;       /* byte where it goes; UINT32_MAX: in a new line at the end */
-	uint32_t extra_bytes; /* of the file when it was looked at; 0: it is not there, or empty */
-	bool is_extra_empty;  /* there is nothing in the variable yet */
+	struct kubelet_extra extra;
 	/* The bytes of a flag's value that is one plain word in a file of variables or flags; to 0:
 	 * other settings. */
 	struct {

@@ -9,6 +9,7 @@
 static const struct flag_name {
 	const char *name;
 	enum flag_kind kind;
+	const char *key; /* as flags_key() */
 } names[] = {
 	{ "config", FLAG_CONFIG },
 	{ "config-dir", FLAG_CONFIG_DIR },
@@ -16,18 +17,18 @@ static const struct flag_name {
 	{ "topology-manager-scope", FLAG_SCOPE },
 	{ "cpu-manager-policy", FLAG_CPU_POLICY },
 	{ "reserved-cpus", FLAG_RESERVED_CPUS },
-	{ "topology-manager-policy-options", FLAG_POLICY_OPTIONS },
-	{ "kube-reserved", FLAG_KUBE_RESERVED },
-	{ "system-reserved", FLAG_SYSTEM_RESERVED },
-	{ "kube-reserved-cgroup", FLAG_KUBE_CGROUP },
-	{ "system-reserved-cgroup", FLAG_SYSTEM_CGROUP },
+	{ "topology-manager-policy-options", FLAG_POLICY_OPTIONS, "topologyManagerPolicyOptions" },
+	{ "kube-reserved", FLAG_KUBE_RESERVED, "kubeReserved" },
+	{ "system-reserved", FLAG_SYSTEM_RESERVED, "systemReserved" },
+	{ "kube-reserved-cgroup", FLAG_KUBE_CGROUP, "kubeReservedCgroup" },
+	{ "system-reserved-cgroup", FLAG_SYSTEM_CGROUP, "systemReservedCgroup" },
 	{ "root-dir", FLAG_ROOT_DIR },
-	{ "cpu-manager-policy-options", FLAG_CPU_OPTIONS },
-	{ "memory-manager-policy", FLAG_MEMORY_POLICY },
-	{ "feature-gates", FLAG_FEATURE_GATES },
-	{ "reserved-memory", FLAG_RESERVED_MEMORY },
-	{ "eviction-hard", FLAG_EVICTION_HARD },
-	{ "kubelet-cgroups", FLAG_KUBELET_CGROUPS },
+	{ "cpu-manager-policy-options", FLAG_CPU_OPTIONS, "cpuManagerPolicyOptions" },
+	{ "memory-manager-policy", FLAG_MEMORY_POLICY, "memoryManagerPolicy" },
+	{ "feature-gates", FLAG_FEATURE_GATES, "featureGates" },
+	{ "reserved-memory", FLAG_RESERVED_MEMORY, "reservedMemory" },
+	{ "eviction-hard", FLAG_EVICTION_HARD, "evictionHard" },
+	{ "kubelet-cgroups", FLAG_KUBELET_CGROUPS, "kubeletCgroups" },
 	{ "node-labels", FLAG_NODE_LABELS },
 	{ "hostname-override", FLAG_HOST_NAME },
 	{ "kubeconfig", FLAG_KUBECONFIG },
@@ -48,9 +49,20 @@ static const struct flag_name {
 };
 _Static_assert(ELEMENTSOF(names) == _FLAG_N + 4, "a name for every flag");
 
+static bool is_edited(enum flag_kind kind)
+{
+	return kind >= FLAG_POLICY && kind < FLAG_POLICY + _KUBELET_SETTING_N;
+}
+
 const char *flags_name(enum flag_kind kind)
 {
 	return FIND(it, names, ELEMENTSOF(names), it->kind == kind)->name;
+}
+
+const char *flags_key(enum flag_kind kind)
+{
+	return is_edited(kind) ? kubelet_key(kind - FLAG_POLICY)
+			       : FIND(it, names, ELEMENTSOF(names), it->kind == kind)->key;
 }
 
 void flags_done(struct flags *l)
@@ -77,15 +89,6 @@ static enum flag_kind kind_of(const char *text, size_t *ret_end)
 	return row ? row->kind : _FLAG_N;
 }
 
-static struct flag *add(struct flags *l, enum flag_kind kind)
-{
-	struct flag *f = APPEND(l->flags, l->n_flags);
-
-	if (f)
-		f->kind = kind;
-	return f;
-}
-
 /* Where the value can be edited, if it can. 0 or -ENOMEM. */
 static int find_value(struct flag *f, const struct unit *u, size_t i, size_t value)
 {
@@ -96,15 +99,9 @@ static int find_value(struct flag *f, const struct unit *u, size_t i, size_t val
 	    (u->pages[page].kind != PAGE_VARIABLES && u->pages[page].kind != PAGE_FLAGS))
 		return 0;
 	r = arguments_find_literal(u, i, value, &f->from, &f->to);
-	f->is_editable = r > 0;
-	if (f->is_editable)
+	if (r > 0)
 		f->line = unit_line(u, page, f->from);
 	return MIN(r, 0);
-}
-
-static bool is_edited(enum flag_kind kind)
-{
-	return kind >= FLAG_POLICY && kind <= FLAG_RESERVED_CPUS;
 }
 
 /* The labels of a node that are looked at. */
@@ -145,6 +142,20 @@ static void set_value(struct flag *f, const char *text)
 	}
 }
 
+static struct flag *add(struct flags *l, enum flag_kind kind, const char *text, const char *path,
+			uint32_t line)
+{
+	struct flag *f = APPEND(l->flags, l->n_flags);
+
+	if (!f)
+		return NULL;
+	f->kind = kind;
+	f->line = line;
+	set_value(f, text);
+	COPY(f->path, path);
+	return f;
+}
+
 /* Flags of the kubelet in the value of the last --kubelet-extra-args. 0 or -ENOMEM. */
 static int add_words(struct flags *l, const char *text)
 {
@@ -163,7 +174,7 @@ int flags_read(struct unit *u, struct flags *ret)
 	const bool is_k0s = is_prefix(u->name, "k0s");
 	_cleanup_(flags_done) struct flags l = {};
 	struct {
-		size_t argument, value;
+		size_t argument, value, flag;
 	} last[_FLAG_N] = {};
 	bool is_rancher = false;
 
@@ -172,6 +183,7 @@ int flags_read(struct unit *u, struct flags *ret)
 		enum flag_kind kind;
 		size_t n, from, dashes;
 		struct flag *f;
+		uint16_t page;
 
 		if (streq(a->text, "--"))
 			break;
@@ -196,10 +208,11 @@ int flags_read(struct unit *u, struct flags *ret)
 			value = &u->arguments[++i];
 			from = 0;
 		}
-		f = add(&l, kind);
+		page = value->place.page;
+		f = add(&l, kind, value->text + from, page < u->n_pages ? u->pages[page].path : "",
+			unit_line(u, page, value->at));
 		if (!f)
 			return -ENOMEM;
-		set_value(f, value->text + from);
 		f->source = a->source;
 		/* RKE2 and k3s pass on any flag of the kubelet: only known ones are relevant. Of
 		 * k0s flags_is_shown() tells them apart in one word. */
@@ -209,12 +222,9 @@ int flags_read(struct unit *u, struct flags *ret)
 		value->is_relevant = a->is_relevant;
 		value->is_labels = kind == FLAG_NODE_LABELS && from == 0;
 		value->is_words = kind == FLAG_EXTRA_ARGS && from == 0;
-		if (value->place.page < u->n_pages) {
-			COPY(f->path, u->pages[value->place.page].path);
-			f->line = unit_line(u, value->place.page, value->at);
-		}
 		last[kind].argument = i + 1;
 		last[kind].value = from;
+		last[kind].flag = l.n_flags - 1;
 	}
 
 	if (is_k0s && last[FLAG_EXTRA_ARGS].argument > 0 &&
@@ -223,17 +233,11 @@ int flags_read(struct unit *u, struct flags *ret)
 		return -ENOMEM;
 
 	/* Only what counts is ever edited. */
-	for (size_t i = l.n_flags; i-- > 0;) {
-		const enum flag_kind kind = l.flags[i].kind;
-		int r;
-
-		if (!is_edited(kind) || last[kind].argument == 0)
-			continue;
-		r = find_value(&l.flags[i], u, last[kind].argument - 1, last[kind].value);
-		if (r < 0)
-			return r;
-		last[kind].argument = 0;
-	}
+	for (enum flag_kind kind = FLAG_POLICY; is_edited(kind); kind++)
+		if (last[kind].argument > 0 &&
+		    find_value(&l.flags[last[kind].flag], u, last[kind].argument - 1,
+			       last[kind].value) < 0)
+			return -ENOMEM;
 
 	*ret = TAKE_STRUCT(l);
 	return 0;
@@ -265,20 +269,12 @@ bool flags_is_kubelets(const char *text)
 int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t line)
 {
 	enum flag_kind kind;
-	struct flag *f;
 	size_t n;
 
 	text = after(text, "--") ?: text;
 	kind = kind_of(text, &n);
-	if (kind == _FLAG_N)
-		return 0;
-	f = add(l, kind);
-	if (!f)
-		return -ENOMEM;
-	set_value(f, text + n + (text[n] == '='));
-	COPY(f->path, path);
-	f->line = line;
-	return 0;
+	return kind == _FLAG_N || add(l, kind, text + n + (text[n] == '='), path, line) ? 0
+											: -ENOMEM;
 }
 
 size_t flags_labels(const char *text)
@@ -339,6 +335,14 @@ const struct flag *flags_last(const struct flags *l, enum flag_kind kind)
 		if (l->flags[i].kind == kind)
 			return &l->flags[i];
 	return NULL;
+}
+
+const char *flags_value(const struct flags *l, const struct sources *sources, enum flag_kind kind)
+{
+	const struct flag *f = flags_last(l, kind);
+	const struct yaml_item *item = sources_find(sources, flags_key(kind), "", NULL);
+
+	return f ? f->value : item && !item->is_null ? item->text : "";
 }
 
 bool flags_map(const struct flags *l, enum flag_kind kind, const char *key, char *ret, size_t size)

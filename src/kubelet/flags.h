@@ -9,12 +9,13 @@
  */
 #pragma once
 
+#include "sources.h"
 #include "unit.h"
 
 enum flag_kind {
 	FLAG_CONFIG,
 	FLAG_CONFIG_DIR,
-	FLAG_POLICY,
+	FLAG_POLICY, /* the settings of model/kubelet.h, in their order */
 	FLAG_SCOPE,
 	FLAG_CPU_POLICY,
 	FLAG_RESERVED_CPUS,
@@ -48,13 +49,14 @@ enum flag_kind {
 
 struct flag {
 	enum flag_kind kind;
-	char value[256];   /* of --node-labels and --feature-gates: those that are looked at */
-	bool is_cut;       /* the value is longer, or has a NUL in it */
-	char path[256];    /* where the value is written; empty: not known */
-	uint32_t line;     /* there, from 1; 0: not known */
-	size_t source;     /* the word of ExecStart= it comes from; SIZE_MAX: of none */
-	bool is_editable;  /* it is one plain word in a file of variables or flags */
-	uint32_t from, to; /* then: its bytes there */
+	char value[256]; /* of --node-labels and --feature-gates: those that are looked at */
+	bool is_cut;     /* the value is longer, or has a NUL in it */
+	char path[256];  /* where the value is written; empty: not known */
+	uint32_t line;   /* there, from 1; 0: not known */
+	size_t source;   /* the word of ExecStart= it comes from; SIZE_MAX: of none */
+	/* Its bytes there, where it is one plain word in a file of variables or flags; to 0: it is
+	 * none. */
+	uint32_t from, to;
 };
 
 struct flags {
@@ -63,6 +65,7 @@ struct flags {
 };
 
 const char *flags_name(enum flag_kind kind); /* without "--" */
+const char *flags_key(enum flag_kind kind);  /* of the kubelet's files: "kubeReserved"; or NULL */
 
 /* Return: 0 or -ENOMEM. The arguments that are about a flag are marked as relevant. */
 int flags_read(struct unit *u, struct flags *ret);
@@ -90,6 +93,8 @@ size_t flags_words(const char *text);
 bool flags_is_shown(const char *text, size_t labels, size_t at);
 
 const struct flag *flags_last(const struct flags *l, enum flag_kind kind); /* or NULL */
+/* The value that counts: of the last flag, else of the files; "": neither is given. */
+const char *flags_value(const struct flags *l, const struct sources *sources, enum flag_kind kind);
 /*
  * A key of a map. Return: whether the flag was given at all; then @ret is the value, "" without
  * the key, or "?" where it may be behind what is read.

@@ -8,7 +8,6 @@
 #include "../base/log.h"
 #include "../config/load.h"
 #include "../model/paths.h"
-#include "cpus.h"
 #include "edit.h"
 #include "ensure.h"
 #include "ledger-files.h"
@@ -76,7 +75,7 @@ static bool tell_kubelet(const struct kubelet_result *res)
 		const struct kubelet_item *item = &res->decision.items[i];
 		const char *key = kubelet_key((enum kubelet_setting)i);
 
-		if (item->row == 0 || item->outcome == KUBELET_SATISFIED) {
+		if (item->outcome == KUBELET_SATISFIED) {
 			if (item->row > 0)
 				log_debug("%s: satisfied: %s", key, item->detail);
 			continue;
@@ -103,7 +102,6 @@ static int run_ensure(const struct kubelet_command *cmd)
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	const int failure = cmd->is_strict ? EXIT_FAILURE : EXIT_SUCCESS;
-	uint32_t n_numa_nodes;
 	struct kubelet_result result = {};
 	int r;
 
@@ -124,9 +122,7 @@ static int run_ensure(const struct kubelet_command *cmd)
 		return EXIT_SUCCESS;
 	}
 
-	r = cpus_numa_nodes(&fs, &n_numa_nodes);
-	if (r >= 0)
-		r = kubelet_ensure(&fs, &c, n_numa_nodes, &result);
+	r = kubelet_ensure(&fs, &c, &result);
 	if (r < 0) {
 		log_error_errno(r, "kubelet");
 		return failure;

@@ -118,14 +118,14 @@ static struct ledger_entry *take_entry(const struct fs *fs, struct ledger *l,
 {
 	const bool is_own = kubelet_is_own(e->way), is_set = v->source != KUBELET_DEFAULT,
 		   is_here = streq(v->path, e->path), is_extra = e->way == KUBELET_WAY_EXTRA,
-		   is_added = is_extra && e->at == UINT32_MAX;
+		   is_added = is_extra && e->extra.at == UINT32_MAX;
 	struct ledger_entry *entry = ledger_find_file(l, s, e->path);
 	bool is_kept = is_own;
 
 	if (entry && !is_own && is_here)
 		is_kept = ledger_is_ours(entry, v->text);
 	else if (entry && !is_own)
-		is_kept = is_set && entry->way == e->way && !is_added && !e->is_empty;
+		is_kept = is_set && entry->way == e->way && !is_added && !e->extra.is_empty;
 	if (entry && is_kept)
 		return entry;
 	if (entry)
@@ -140,7 +140,7 @@ static struct ledger_entry *take_entry(const struct fs *fs, struct ledger *l,
 		.is_created = is_own || (is_extra && is_absent(fs, e->path)),
 	};
 	COPY(entry->target, e->path);
-	COPY(entry->added, is_added ? e->variable : "");
+	COPY(entry->added, is_added ? e->extra.variable : "");
 	return entry;
 }
 
@@ -239,7 +239,7 @@ static int revert_edit(const struct fs *fs, const struct ledger_entry *e, const 
 	struct kubelet_edit edit = { .way = e->way };
 
 	COPY(edit.path, e->target);
-	COPY(edit.variable, e->added);
+	COPY(edit.extra.variable, e->added);
 	COPY(edit.old, ours);
 	kubelet_edit_add(&edit, e->setting, e->from);
 	if (e->way == KUBELET_WAY_TOKEN && k->words[e->setting].to > 0 &&

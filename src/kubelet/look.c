@@ -3,18 +3,10 @@
 
 #include "../model/kubelet.h"
 #include "../step/observers.h"
-#include "cpus.h"
 
 #define MAX_LABEL_BYTES     ((size_t)1024 * 1024)
 #define MAX_GENERATED_BYTES 4096
 #define LABEL_CHARS         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
-
-bool kubelet_needs_systemd(const struct kubelet_found *k, const struct kubelet_decision *d)
-{
-	return k->is_unasked &&
-	       (*k->seen.problem || ANY(item, d->items, _KUBELET_SETTING_N,
-					item->row > 0 && item->outcome == KUBELET_REFUSED));
-}
 
 /*
  * The value of the last line that has the label: vke.node.rdma.mode="shared" as the downward API
@@ -73,29 +65,41 @@ static void forget_left_out(struct kubelet_found *k)
 			k->seen.values[s] = (struct kubelet_value){ .source = KUBELET_UNKNOWN };
 }
 
+/* Was something refused that systemd was not asked about? */
+static bool needs_systemd(const struct kubelet_found *k, const struct kubelet_decision *d)
+{
+	return k->is_unasked && (*k->seen.problem || ANY(item, d->items, _KUBELET_SETTING_N,
+							 item->outcome == KUBELET_REFUSED));
+}
+
+int kubelet_judge(const struct fs *fs, const struct config *c, bool is_copy,
+		  struct kubelet_found *ret, struct kubelet_decision *ret_decision,
+		  struct kubelet_notes *ret_notes)
+{
+	int r = 0;
+
+	for (bool is_asking = false, is_over = false; !is_over; is_asking = true) {
+		r = kubelet_find(fs, is_asking, ret, is_asking ? NULL : ret_notes);
+		if (r < 0)
+			return r;
+		if (is_copy)
+			forget_left_out(ret);
+		kubelet_decide(c, ret, ret_decision);
+		is_over = !needs_systemd(ret, ret_decision);
+	}
+	return r;
+}
+
 int kubelet_look(const struct fs *fs, const struct config *c, bool is_copy, struct kubelet *ret,
 		 struct kubelet_decision *ret_decision)
 {
 	struct kubelet_decision decision;
-	bool is_asking = false, is_again;
 	struct kubelet_found k;
-	uint32_t n_numa_nodes;
 	int r;
 
-	do {
-		r = kubelet_find(fs, is_asking, &k, NULL);
-		if (r >= 0)
-			r = cpus_numa_nodes(fs, &n_numa_nodes);
-		if (r < 0)
-			return r;
-		if (is_copy)
-			forget_left_out(&k);
-		kubelet_decide(c, &k, n_numa_nodes, &decision);
-		is_again = !is_asking && kubelet_needs_systemd(&k, &decision);
-		is_asking = true;
-	} while (is_again);
-
-	r = read_label(fs, c->kubelet.label_file, &k.seen);
+	r = kubelet_judge(fs, c, is_copy, &k, &decision, NULL);
+	if (r >= 0)
+		r = read_label(fs, c->kubelet.label_file, &k.seen);
 	if (r < 0)
 		return r;
 	*ret = k.seen;

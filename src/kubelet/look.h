@@ -28,14 +28,18 @@ int kubelet_look(const struct fs *fs, const struct config *c, bool is_copy, stru
 /**
  * kubelet_decide() - what is to be done about each setting that is asked for, by the one table of
  * decide-rules.c
- * @n_numa_nodes: above 8 the kubelet refuses to start with a policy
- * @ret:          an item for each setting that is asked for; row 0: is not
+ * @ret: an item for each setting that is asked for; row 0: is not
  *
  * Pure. A stricter value of the operator is never lowered, and what is not understood is left
  * alone.
  */
-void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint32_t n_numa_nodes,
+void kubelet_decide(const struct config *c, const struct kubelet_found *k,
 		    struct kubelet_decision *ret);
 
-/* Was something refused that systemd may know better than the files? It was not asked yet. */
-bool kubelet_needs_systemd(const struct kubelet_found *k, const struct kubelet_decision *d);
+/*
+ * kubelet_find() and kubelet_decide(), and both again with systemd's answer where something was
+ * refused that it may know better than the files. Return: 0 or -ENOMEM.
+ */
+int kubelet_judge(const struct fs *fs, const struct config *c, bool is_copy,
+		  struct kubelet_found *ret, struct kubelet_decision *ret_decision,
+		  struct kubelet_notes *ret_notes);

@@ -64,14 +64,9 @@ bool sources_are_read(const char *key, const char *sub)
 {
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
 		if (streq(key, kubelet_key((enum kubelet_setting)s)))
-			return !*sub;
+			return !sub || !*sub;
 	return ANY(k, keys, ELEMENTSOF(keys),
-		   streq(key, k->key) && (!k->sub || streq(sub, k->sub)));
-}
-
-static bool is_key_read(const char *key)
-{
-	return ANY(k, keys, ELEMENTSOF(keys), streq(key, k->key)) || sources_are_read(key, "");
+		   streq(key, k->key) && (!sub || !k->sub || streq(sub, k->sub)));
 }
 
 struct writer {
@@ -187,21 +182,20 @@ static void put_duplicates(struct writer *w)
 	}
 }
 
-int sources_write_kept(const struct yaml_items *l, char **ret, size_t *ret_size)
+int sources_write_kept(const struct yaml_items *l, struct stream *ret)
 {
 	struct writer w = { .is_json = l->is_json, .line = 1 };
-	_cleanup_(stream_done) struct stream out = {};
 
-	if (stream_open(&out) < 0)
+	if (stream_open(ret) < 0)
 		return -ENOMEM;
-	w.f = out.f;
+	w.f = ret->f;
 	if (w.is_json)
 		fputc('{', w.f);
 	for (size_t i = 0; i < l->n_items; i++) {
 		const struct yaml_item *item = &l->items[i];
 
 		/* Only the last of equal keys counts. */
-		if (!is_key_read(item->key) || yaml_find(l, item->key, "") != item)
+		if (!sources_are_read(item->key, NULL) || yaml_find(l, item->key, "") != item)
 			continue;
 		begin(&w, item->line);
 		put_key(&w, item->key);
@@ -214,9 +208,6 @@ int sources_write_kept(const struct yaml_items *l, char **ret, size_t *ret_size)
 		fputs("leftOut: [&leftOut ~, *leftOut]", w.f);
 	}
 	fputs(w.is_json ? "}\n" : "\n", w.f);
-	if (stream_take(&out, ret) < 0)
-		return -ENOMEM;
-	*ret_size = out.size;
 	return 0;
 }
 
@@ -226,72 +217,44 @@ int sources_write_kept(const struct yaml_items *l, char **ret, size_t *ret_size)
 
 /*
  * Texts that are recorded in place of a refused file: each is refused for the same reason and tells
- * nothing. The longest, for -EFBIG, is made in record_refused().
+ * nothing else. That of -EFBIG stands behind as many lines as make it too large.
  */
-static const struct {
+static const struct stand_in {
 	int r;
-	const char *text;
+	const char *format; /* of the tail */
 } stand_ins[] = {
-	{ -ENODATA, "# left out\n" },
-	{ -EILSEQ, "\x7F left out" },
-	{ -EMEDIUMTYPE, "- left out\n" },
-	{ -EOPNOTSUPP, "!leftOut kind: x\n" },
+	{ -ENODATA, "# left out\n" },     { -EFBIG, "# left out\n" },
+	{ -EILSEQ, "\x7F left out" },     { -EBADMSG, BROKEN "%s\n" },
+	{ -EMEDIUMTYPE, "- left out\n" }, { -EOPNOTSUPP, "!leftOut kind: x\n" },
 };
-
-static int record_text(const struct fs *fs, const char *path, uint32_t line, const char *text)
-{
-	_cleanup_(stream_done) struct stream out = {};
-
-	if (stream_open(&out) < 0)
-		return -ENOMEM;
-	for (; line > 1; line--)
-		fputc('\n', out.f);
-	fputs(text, out.f);
-	return fs_record_stream(fs, path, &out);
-}
 
 /* @line: where the file is refused, or 0. @tail: that and why, as people read it. */
 static int record_refused(const struct fs *fs, const char *path, uint32_t line, const char *tail,
 			  int why)
 {
-	_cleanup_(freep) char *large = NULL;
-	int r = 0;
+	const struct stand_in *row = FIND(it, stand_ins, ELEMENTSOF(stand_ins), it->r == why);
+	_cleanup_(stream_done) struct stream out = {};
 
-	if (!fs->on_read)
-		return 0;
-
-	for (size_t i = 0; i < ELEMENTSOF(stand_ins) && r >= 0; i++)
-		if (stand_ins[i].r == why)
-			r = record_text(fs, path, line, stand_ins[i].text);
-	if (why == -EBADMSG)
-		r = record_text(fs, path, 0, FS_PATH(BROKEN "%s\n", tail));
-	if (why == -EISDIR)
+	if (fs->on_read && why == -EISDIR)
 		fs_record(fs, RECORD_FOLDER, path, NULL, 0);
-	if (why != -EFBIG)
-		return r;
-
-	large = malloc(YAML_MAX_BYTES + 1);
-	if (!large)
+	if (!fs->on_read || !row)
+		return 0;
+	if (stream_open(&out) < 0)
 		return -ENOMEM;
-	memset(large, '#', YAML_MAX_BYTES + 1);
-	fs_record(fs, RECORD_FILE, path, large, YAML_MAX_BYTES + 1);
-	return 0;
+	line = why == -EFBIG ? YAML_MAX_BYTES : why == -EBADMSG ? 0 : line;
+	for (; line > 1; line--)
+		fputc('\n', out.f);
+	fprintf(out.f, row->format, tail);
+	return fs_record_stream(fs, path, &out);
 }
 
 static int record_understood(const struct fs *fs, const char *path, const struct yaml_items *items)
 {
-	_cleanup_(freep) char *kept = NULL;
-	size_t size;
-	int r;
+	_cleanup_(stream_done) struct stream kept = {};
 
 	if (!fs->on_read)
 		return 0;
-
-	r = sources_write_kept(items, &kept, &size);
-	if (r < 0)
-		return r;
-	fs_record(fs, RECORD_FILE, path, kept, size);
-	return 0;
+	return sources_write_kept(items, &kept) < 0 ? -ENOMEM : fs_record_stream(fs, path, &kept);
 }
 
 int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,

@@ -40,7 +40,10 @@ int sources_add_file(struct sources *l, const struct fs *fs, const char *path, c
 /* The drop-ins below an absolute @folder, which is no link. Return: 0 or -ENOMEM. */
 int sources_add_folder(struct sources *l, const struct fs *fs, const char *folder);
 
-/* Only these keys may be asked for, and are in a capture: @sub is "" at the top level. */
+/*
+ * Only these keys may be asked for, and are in a capture: @sub is "" at the top level, NULL for the
+ * key with whatever is below it.
+ */
 bool sources_are_read(const char *key, const char *sub);
 
 /*
@@ -63,7 +66,7 @@ int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
  *
  * The copy is written from what was read and never made of the file's text: comments, other keys,
  * what is inside of a value that should be a word, and all documents but the first are not in it.
- * Each value is in the line in which it was, and gives the same answer to sources_find(). Release
- * @ret with free(). Return: 0 or -ENOMEM.
+ * Each value is in the line in which it was, and gives the same answer to sources_find(). @ret: is
+ * opened. Return: 0 or -ENOMEM.
  */
-int sources_write_kept(const struct yaml_items *l, char **ret, size_t *ret_size);
+int sources_write_kept(const struct yaml_items *l, struct stream *ret);

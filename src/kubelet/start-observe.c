@@ -31,9 +31,8 @@ static bool is_number(const char *text)
 /* A map of the kubelet's, as its flag or its files give it. */
 struct map {
 	enum flag_kind kind;
-	const char *key,
-		*between; /* a flag: its pairs; NoSplit of map_string_string.go: one pair */
-	char of_pair;     /* a flag: "=", or "<" */
+	const char *between; /* a flag: its pairs; NoSplit of map_string_string.go: one pair */
+	char of_pair;        /* a flag: "=", or "<" */
 	void (*take)(const struct map *map, const char *name, const char *value,
 		     struct kubelet_start *ret);
 	enum start_word first, end; /* its rows */
@@ -92,7 +91,7 @@ static void take_amount(const struct map *map, const char *name, const char *val
 			struct kubelet_start *ret)
 {
 	const bool is_threshold = map->kind == FLAG_EVICTION_HARD;
-	const bool is_judged = sources_are_read(map->key, name) && !streq(value, "?") &&
+	const bool is_judged = sources_are_read(flags_key(map->kind), name) && !streq(value, "?") &&
 			       !(ret->has_list && streq(name, "cpu")); /* which it replaces */
 	const char *bad = is_judged ? find_bad_amount(value, is_threshold) : NULL;
 
@@ -160,15 +159,16 @@ static void read_map(const struct sources *sources, const struct flags *flags,
 		     const struct map *map, struct kubelet_start *ret)
 {
 	const bool is_of_files = !flags_last(flags, map->kind) || map->kind == FLAG_FEATURE_GATES;
+	const char *key = flags_key(map->kind);
 
 	for (size_t i = 0; i < sources->n_sources && is_of_files; i++)
 		for (size_t k = 0; k < sources->sources[i].items.n_items; k++) {
 			const struct yaml_item *item = &sources->sources[i].items.items[k];
 
-			if (streq(item->key, map->key) && *item->sub &&
+			if (streq(item->key, key) && *item->sub &&
 			    !(item->is_null && *sources->sources[i].name) &&
-			    sources_are_read(map->key, item->sub) &&
-			    sources_find(sources, map->key, item->sub, NULL) == item)
+			    sources_are_read(key, item->sub) &&
+			    sources_find(sources, key, item->sub, NULL) == item)
 				map->take(map, item->sub,
 					  map->kind == FLAG_FEATURE_GATES
 						  ? yaml_bool(item) > 0 ? "true" : "false"
@@ -182,14 +182,12 @@ static void read_map(const struct sources *sources, const struct flags *flags,
 }
 
 static const struct map maps[] = {
-	{ FLAG_CPU_OPTIONS, "cpuManagerPolicyOptions", "", '=', take_word, 0, NUMA_OPTIONS,
-	  START_CPUS },
-	{ FLAG_POLICY_OPTIONS, "topologyManagerPolicyOptions", ",", '=', take_word, NUMA_OPTIONS,
-	  GATES, START_NUMA },
-	{ FLAG_FEATURE_GATES, "featureGates", ",", '=', take_word, GATES, _START_WORD_N, -1 },
-	{ FLAG_KUBE_RESERVED, "kubeReserved", ",", '=', take_amount },
-	{ FLAG_SYSTEM_RESERVED, "systemReserved", ",", '=', take_amount },
-	{ FLAG_EVICTION_HARD, "evictionHard", ",", '<', take_amount },
+	{ FLAG_CPU_OPTIONS, "", '=', take_word, 0, NUMA_OPTIONS, START_CPUS },
+	{ FLAG_POLICY_OPTIONS, ",", '=', take_word, NUMA_OPTIONS, GATES, START_NUMA },
+	{ FLAG_FEATURE_GATES, ",", '=', take_word, GATES, _START_WORD_N, -1 },
+	{ FLAG_KUBE_RESERVED, ",", '=', take_amount },
+	{ FLAG_SYSTEM_RESERVED, ",", '=', take_amount },
+	{ FLAG_EVICTION_HARD, ",", '<', take_amount },
 };
 
 /* The type of a scalar in YAML 1.1: resolve() in resolve.go of go-yaml v2. */
@@ -365,9 +363,9 @@ static void read_elements(const struct sources *sources, const struct flags *fla
 
 /* Adds what a map, or its flag, says of memory. @otherwise: where nothing says the whole map. */
 static void add_free(const struct sources *sources, const struct flags *flags, enum flag_kind kind,
-		     const char *key, const char *sub, const char *otherwise, struct reserved *m)
+		     const char *sub, const char *otherwise, struct reserved *m)
 {
-	const struct yaml_item *item = sources_find(sources, key, sub, NULL);
+	const struct yaml_item *item = sources_find(sources, flags_key(kind), sub, NULL);
 	char text[64];
 
 	if (!flags_map(flags, kind, sub, text, sizeof(text)))
@@ -398,9 +396,9 @@ static void read_reserved(const struct sources *sources, const struct flags *fla
 	read_elements(sources, flags, m);
 	if (m->is_unclear)
 		*m->problem = '\0';
-	add_free(sources, flags, FLAG_SYSTEM_RESERVED, "systemReserved", "memory", "", m);
-	add_free(sources, flags, FLAG_KUBE_RESERVED, "kubeReserved", "memory", "", m);
-	add_free(sources, flags, FLAG_EVICTION_HARD, "evictionHard", "memory.available",
+	add_free(sources, flags, FLAG_SYSTEM_RESERVED, "memory", "", m);
+	add_free(sources, flags, FLAG_KUBE_RESERVED, "memory", "", m);
+	add_free(sources, flags, FLAG_EVICTION_HARD, "memory.available",
 		 !has_default ? ""
 		 : is_rancher ? "?"
 			      : DEFAULT,
@@ -527,41 +525,29 @@ static int read_memory_state(const struct fs *fs, const char *root_dir, const st
 
 bool start_needs_version(const struct sources *sources, const struct flags *flags)
 {
-	static const struct {
-		enum flag_kind kind;
-		const char *key;
-	} of[] = {
-		{ FLAG_CPU_OPTIONS, "cpuManagerPolicyOptions" },
-		{ FLAG_POLICY_OPTIONS, "topologyManagerPolicyOptions" },
-		{ FLAG_FEATURE_GATES, "featureGates" },
-		{ FLAG_MEMORY_POLICY, "memoryManagerPolicy" },
-		{ FLAG_RESERVED_MEMORY, "reservedMemory" },
-	};
+	static const enum flag_kind of[] = { FLAG_CPU_OPTIONS, FLAG_POLICY_OPTIONS,
+					     FLAG_FEATURE_GATES, FLAG_MEMORY_POLICY,
+					     FLAG_RESERVED_MEMORY };
 
 	return ANY(o, of, ELEMENTSOF(of),
-		   flags_last(flags, o->kind) || sources_find(sources, o->key, "", NULL));
+		   flags_last(flags, *o) || sources_find(sources, flags_key(*o), "", NULL));
 }
 
 int start_observe(const struct fs *fs, const struct sources *sources, const struct flags *flags,
 		  const char *root_dir, bool is_rancher, struct kubelet_start *ret)
 {
 	const struct flag *memory = flags_last(flags, FLAG_MEMORY_POLICY);
-	const struct flag *list = flags_last(flags, FLAG_RESERVED_CPUS);
+	const char *policy = flags_value(flags, sources, FLAG_MEMORY_POLICY);
 	struct reserved m = {};
-	const struct yaml_item *item;
 	int r;
 
-	item = sources_find(sources, "reservedSystemCPUs", "", NULL);
-	ret->has_list = list ? *list->value : item && !item->is_null && *item->text;
+	ret->has_list = *flags_value(flags, sources, FLAG_RESERVED_CPUS);
 	for (size_t i = 0; i < ELEMENTSOF(maps); i++)
 		read_map(sources, flags, &maps[i], ret);
 	for (size_t i = 0; i < START_FIELDS; i++)
 		ret->wrong_type[i] = find_wrong_type(sources, &start_fields[i]);
 
-	item = sources_find(sources, "memoryManagerPolicy", "", NULL);
-	COPY(ret->memory_policy, memory                                  ? memory->value
-				 : item && *item->text && !item->is_null ? item->text
-									 : "None");
+	COPY(ret->memory_policy, memory || *policy ? policy : "None");
 	read_reserved(sources, flags, is_rancher, &m);
 	if (!m.is_unclear)
 		judge_reserved(fs, &m, ret);

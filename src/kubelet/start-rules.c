@@ -49,23 +49,33 @@ struct start_question {
 	const struct kubelet_found *k;
 	const struct start_policies *p;
 	bool is_static;
+	const struct start_exits *but;
 	struct start_exits *ret;
 };
 
+/* Words that are none are not said. */
 static _printf_(2, 3) void say(const struct start_question *q, const char *format, ...)
 {
+	struct start_exits *ret = q->ret;
+	char words[sizeof(ret->first)];
+	uint64_t hash;
 	va_list ap;
 
-	if (q->ret->n == ELEMENTSOF(q->ret->words))
-		return;
 	va_start(ap, format);
-	vsnprintf(q->ret->words[q->ret->n++], sizeof(*q->ret->words), format, ap);
+	vsnprintf(words, sizeof(words), format, ap);
 	va_end(ap);
+	hash = hash_text(words);
+	if (!*words || ret->n == ELEMENTSOF(ret->hashes) ||
+	    (q->but && ANY(h, q->but->hashes, q->but->n, *h == hash)))
+		return;
+	if (ret->n == 0)
+		COPY(ret->first, words);
+	ret->hashes[ret->n++] = hash;
 }
 
-static uint32_t minor_of(const struct start_question *q)
+static uint32_t minor_of(const struct kubelet_found *k)
 {
-	return q->k->minor ?: MINOR_LOOKED_AT;
+	return k->minor ?: MINOR_LOOKED_AT;
 }
 
 static bool has(const struct start_question *q, enum start_word option)
@@ -74,32 +84,25 @@ static bool has(const struct start_question *q, enum start_word option)
 }
 
 /* A version of start_rows; 0 is none. */
-static bool is_since(const struct start_question *q, uint8_t minor)
+static bool is_since(const struct kubelet_found *k, uint8_t minor)
 {
-	return minor > 0 && minor_of(q) >= minor;
+	return minor > 0 && minor_of(k) >= minor;
 }
 
 /* Enabled() in component-base/featuregate/feature_gate.go, with AllAlpha and AllBeta. */
-static bool is_gate_on(const struct start_question *q, enum start_word g)
-{
-	const bool is_beta = is_since(q, start_rows[g].beta);
-	const enum start_word all = is_beta ? GATE_ALL_BETA : GATE_ALL_ALPHA;
-	const struct kubelet_start *s = &q->k->start;
-
-	if (is_since(q, start_rows[g].stable))
-		return true;
-	if (s->given >> g & 1)
-		return s->on >> g & 1;
-	if (s->given >> all & 1 && !is_since(q, start_rows[g].general))
-		return s->on >> all & 1;
-	return is_beta;
-}
-
 bool start_has_gate(const struct kubelet_found *k, enum start_word gate)
 {
-	const struct start_question q = { .k = k };
+	const bool is_beta = is_since(k, start_rows[gate].beta);
+	const enum start_word all = is_beta ? GATE_ALL_BETA : GATE_ALL_ALPHA;
+	const struct kubelet_start *s = &k->start;
 
-	return is_gate_on(&q, gate);
+	if (is_since(k, start_rows[gate].stable))
+		return true;
+	if (s->given >> gate & 1)
+		return s->on >> gate & 1;
+	if (s->given >> all & 1 && !is_since(k, start_rows[gate].general))
+		return s->on >> all & 1;
+	return is_beta;
 }
 
 /* The options of the two managers. Older kubelets than the one that brought the gate do not read
@@ -130,7 +133,7 @@ static bool is_any_given(const struct start_question *q, enum start_kind kind)
 	const uint32_t bits = (1u << kinds[kind].end) - (1u << kinds[kind].first);
 	const struct kubelet_start *s = &q->k->start;
 
-	return minor_of(q) >= start_rows[kinds[kind].gate].since &&
+	return minor_of(q->k) >= start_rows[kinds[kind].gate].since &&
 	       (s->given & bits || *s->other_option[kind]);
 }
 
@@ -139,8 +142,7 @@ static bool is_any_given(const struct start_question *q, enum start_kind kind)
  * that it is given: extractConfigArgs() in its pkg/daemons/agent/agent.go. */
 static void judge_flags(const struct start_question *q)
 {
-	if (*q->k->start.flag_problem)
-		say(q, "%s", q->k->start.flag_problem);
+	say(q, "%s", q->k->start.flag_problem);
 	if (q->k->seen.lacks_folder && q->k->needs_dir)
 		say(q,
 		    "failed to walk through kubelet dropin directory \"%.80s\": lstat %.80s: no "
@@ -153,12 +155,12 @@ static void judge_types(const struct start_question *q)
 {
 	for (size_t i = 0; i < START_FIELDS; i++)
 		if (q->k->start.wrong_type[i] &&
-		    minor_of(q) >= start_rows[start_fields[i].gate].since)
+		    minor_of(q->k) >= start_rows[start_fields[i].gate].since)
 			say(q,
 			    "json: cannot unmarshal %s into Go struct field "
 			    "KubeletConfiguration.%s of type %s",
 			    q->k->start.wrong_type[i], start_fields[i].key, start_fields[i].type);
-	if (*q->k->start.decode_problem && minor_of(q) >= start_rows[GATE_MEMORY].since)
+	if (minor_of(q->k) >= start_rows[GATE_MEMORY].since)
 		say(q, "%s", q->k->start.decode_problem);
 }
 
@@ -173,7 +175,7 @@ static void judge_gates(const struct start_question *q)
 			continue;
 		if (q->k->minor < row->since || (row->gone && q->k->minor >= row->gone))
 			say(q, "unrecognized feature gate: %s", row->name);
-		else if (is_since(q, row->stable) && !has(q, g))
+		else if (is_since(q->k, row->stable) && !has(q, g))
 			say(q, "cannot set feature gate %s to false, feature is locked to true",
 			    row->name);
 	}
@@ -184,7 +186,7 @@ static void judge_configuration(const struct start_question *q)
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
 
 	/* apis/config/validation/validation.go: to 1.26 */
-	if (q->p->topology > POLICY_NONE && !is_gate_on(q, GATE_TOPOLOGY))
+	if (q->p->topology > POLICY_NONE && !start_has_gate(q->k, GATE_TOPOLOGY))
 		say(q, "topologyManagerPolicy %s requires feature gate TopologyManager",
 		    kubelet_word(KUBELET_TOPOLOGY_POLICY, q->p->topology));
 	/* apis/config/validation/validation.go */
@@ -196,17 +198,15 @@ static void judge_configuration(const struct start_question *q)
 		say(q, "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup "
 		       "(--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)");
 	/* apis/config/validation/validation_reserved_memory.go: 1.21 */
-	if (*q->k->start.reserved_problem && minor_of(q) >= start_rows[GATE_MEMORY].since)
+	if (minor_of(q->k) >= start_rows[GATE_MEMORY].since)
 		say(q, "%s", q->k->start.reserved_problem);
 	/* cmd/kubelet/app/server.go, getReservedCPUs() */
-	if (*c->list_problem)
-		say(q, "%s", c->list_problem);
+	say(q, "%s", c->list_problem);
 	/* cmd/kubelet/app/server.go, parseResourceList(); eviction/helpers.go */
-	if (*q->k->start.amount_problem)
-		say(q, "%s", q->k->start.amount_problem);
+	say(q, "%s", q->k->start.amount_problem);
 	/* cmd/kubelet/app/server.go, run(): 1.22 to 1.32, from 1.26 on */
 	for (enum start_kind kind = START_CPUS; kind <= START_NUMA; kind++)
-		if (is_any_given(q, kind) && !is_gate_on(q, kinds[kind].gate))
+		if (is_any_given(q, kind) && !start_has_gate(q->k, kinds[kind].gate))
 			say(q, "require feature gates %s enabled", kinds[kind].gates);
 }
 
@@ -220,14 +220,14 @@ static void judge_options(const struct start_question *q, enum start_kind kind)
 	if (!is_any_given(q, kind) || q->k->minor > MINOR_LOOKED_AT)
 		return;
 	for (enum start_word o = of->first; o < of->end; o++) {
-		const bool is_beta = is_since(q, start_rows[o].beta);
+		const bool is_beta = is_since(q->k, start_rows[o].beta);
 
 		if (!(q->k->start.given >> o & 1))
 			continue;
-		if (minor_of(q) < start_rows[o].since)
+		if (minor_of(q->k) < start_rows[o].since)
 			unknown = start_rows[o].name;
-		else if (!is_since(q, start_rows[o].stable) &&
-			 !is_gate_on(q, of->gate + 1 + is_beta))
+		else if (!is_since(q->k, start_rows[o].stable) &&
+			 !start_has_gate(q->k, of->gate + 1 + is_beta))
 			say(q, "%s not enabled, but option \"%s\" provided", of->levels[is_beta],
 			    start_rows[o].name);
 		else if (q->k->start.bad >> o & 1)
@@ -246,10 +246,10 @@ static void judge_topology(const struct start_question *q)
 {
 	const bool has_policy = q->p->topology > POLICY_NONE;
 	const bool has_max = q->k->start.max_numa_nodes > 0 &&
-			     minor_of(q) >= start_rows[NUMA_OPTION_MAX_NODES].since;
+			     minor_of(q->k) >= start_rows[NUMA_OPTION_MAX_NODES].since;
 	const uint32_t max = has_max ? q->k->start.max_numa_nodes : MAX_NODES;
 
-	if (has_policy || minor_of(q) < 28)
+	if (has_policy || minor_of(q->k) < 28)
 		judge_options(q, START_NUMA);
 	/* cm/topologymanager/policy_options.go, NewPolicyOptions(): 1.31 */
 	if (has_policy && max < MAX_NODES)
@@ -257,7 +257,7 @@ static void judge_topology(const struct start_question *q)
 		    "the minimum value of \"max-allowable-numa-nodes\" should not be less than %d",
 		    MAX_NODES);
 	/* cm/topologymanager/topology_manager.go, NewManager() */
-	if (has_policy && q->p->n_numa_nodes != CPUS_UNKNOWN && q->p->n_numa_nodes > max)
+	if (has_policy && q->k->n_numa_nodes != CPUS_UNKNOWN && q->k->n_numa_nodes > max)
 		say(q, "unsupported on machines with more than %" PRIu32 " NUMA Nodes", max);
 }
 
@@ -281,8 +281,8 @@ static void judge_pairs(const struct start_question *q)
 	if (q->p->topology == kubelet_rank(KUBELET_TOPOLOGY_POLICY, SINGLE_NODE))
 		say(q, "Topolgy manager " SINGLE_NODE " policy is incompatible with CPUManager "
 		       "align-by-socket policy option");
-	if (q->p->n_numa_nodes != CPUS_UNKNOWN &&
-	    q->k->start.n_packages > MAX(q->p->n_numa_nodes, 1))
+	if (q->k->n_numa_nodes != CPUS_UNKNOWN &&
+	    q->k->start.n_packages > MAX(q->k->n_numa_nodes, 1))
 		say(q, "Align by socket is not compatible with hardware where number of sockets "
 		       "are more than number of NUMA");
 }
@@ -311,7 +311,7 @@ static void judge_cpus(const struct start_question *q)
 
 static bool is_memory_managed(const struct start_question *q)
 {
-	return minor_of(q) >= start_rows[GATE_MEMORY].since && is_gate_on(q, GATE_MEMORY);
+	return minor_of(q->k) >= start_rows[GATE_MEMORY].since && start_has_gate(q->k, GATE_MEMORY);
 }
 
 /* cm/memorymanager/memory_manager.go, NewManager(): 1.21 */
@@ -323,7 +323,7 @@ static void judge_memory(const struct start_question *q)
 		return;
 	if (!streq(s->memory_policy, "Static"))
 		say(q, "unknown policy: \"%s\"", s->memory_policy);
-	else if (*s->memory_problem)
+	else
 		say(q, "%s", s->memory_problem);
 }
 
@@ -342,7 +342,7 @@ static void judge_cpu_state(const struct start_question *q)
 		    "configured policy \"%s\" differs from state checkpoint policy \"%s\": %.140s",
 		    policy, c->checkpoint, c->checkpoint_path);
 	/* cm/cpumanager/policy_static.go, validateState() */
-	else if (q->is_static && *c->state_problem)
+	else if (q->is_static)
 		say(q, "%s", c->state_problem);
 }
 
@@ -362,7 +362,7 @@ static void judge_memory_state(const struct start_question *q)
 		    "\"%s\": %.120s/memory_manager_state",
 		    s->memory_policy, s->memory_state, q->k->seen.root_dir);
 	/* cm/memorymanager/policy_static.go, validateState(): 1.21 */
-	else if (streq(s->memory_policy, "Static") && *s->memory_state_problem)
+	else if (streq(s->memory_policy, "Static"))
 		say(q, "%s", s->memory_state_problem);
 }
 
@@ -386,13 +386,13 @@ static void (*const rules[])(const struct start_question *q) = {
 };
 
 void start_find_exits(const struct kubelet_found *k, const struct start_policies *p,
-		      struct start_exits *ret)
+		      const struct start_exits *but, struct start_exits *ret)
 {
 	const struct start_question q = { k, p,
-					  p->cpu == kubelet_rank(KUBELET_CPU_POLICY, "static"),
+					  p->cpu == kubelet_rank(KUBELET_CPU_POLICY, "static"), but,
 					  ret };
 
-	ret->n = 0;
+	*ret = (struct start_exits){};
 	for (size_t i = 0; i < ELEMENTSOF(rules) && !*k->unknown; i++)
 		rules[i](&q);
 }

@@ -17,19 +17,19 @@ struct start_policies {
 	uint32_t misspelt;       /* settings, by bits, whose value is nearly one of its words */
 	bool is_cpu_state_asked; /* cpu_manager_state stays as it is */
 	bool is_reserved;        /* CPUs for the static policy will be reserved */
-	uint32_t n_numa_nodes;   /* CPUS_UNKNOWN: not known */
 };
 
 /*
- * The words with which it exits, in the order in which it meets them: all, for one of them must not
- * hide that an edit adds another. As long as kubelet_decision.would_exit.
+ * The words with which it exits: the first that it meets, and hashes of all, for one of them must
+ * not hide that an edit adds another. @but: words that do not count; or NULL.
  */
 struct start_exits {
-	char words[64][256]; /* more than there are rules */
+	char first[256];     /* as long as kubelet_decision.would_exit; empty: it does not exit */
+	uint64_t hashes[64]; /* more than there are rules */
 	size_t n;
 };
 void start_find_exits(const struct kubelet_found *k, const struct start_policies *p,
-		      struct start_exits *ret);
+		      const struct start_exits *but, struct start_exits *ret);
 
 /* Options of the CPU manager, options of the topology manager, and gates. */
 enum start_word {

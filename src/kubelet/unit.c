@@ -523,12 +523,19 @@ static int add_argument(struct unit *u, const char *text, size_t source, struct 
 	return a->text ? 0 : -ENOMEM;
 }
 
-static int on_split(struct unit *u, const char *what, int r)
+/* Adds each word of a text. @what: has the text, for people. */
+static int add_words(struct unit *u, const char *what, const char *text, size_t source,
+		     struct cursor *c)
 {
+	_cleanup_(words_done) struct words words = {};
+	int r = words_split(text, false, &words);
+
 	if (r == -EBADMSG)
 		unit_problem(u, "%s: the quotes do not match", what);
 	else if (r == -E2BIG)
 		unit_problem(u, "%s: more than %zu words", what, MAX_WORDS);
+	for (size_t i = 0; i < words.n && r >= 0; i++)
+		r = add_argument(u, words.words[i], source, c);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -542,19 +549,14 @@ static struct cursor cursor_of(const struct variable *v)
 static int expand_alone(struct unit *u, const char *name, size_t source)
 {
 	const struct variable *v = unit_variable(u, name);
-	_cleanup_(words_done) struct words words = {};
 	char what[sizeof(u->name) + 80];
 	struct cursor c;
-	int r;
 
 	if (!v)
 		return 0;
 	c = cursor_of(v);
 	snprintf(what, sizeof(what), "%s: $%s", u->name, name);
-	r = on_split(u, what, words_split(v->value, false, &words));
-	for (size_t i = 0; i < words.n && r >= 0; i++)
-		r = add_argument(u, words.words[i], source, &c);
-	return r;
+	return add_words(u, what, v->value, source, &c);
 }
 
 /* "${NAME}" at the beginning of a word, or of the value of a flag, is where the value comes from.
@@ -579,11 +581,13 @@ static int expand_inside(struct unit *u, const char *word, size_t source, struct
 {
 	const struct variable *of = source_of(u, word);
 	struct cursor inside = of ? cursor_of(of) : *c;
-	_owns_(struct text, bytes) out = {};
+	_cleanup_(stream_done) struct stream out = {};
 	_cleanup_(freep) char *text = NULL;
-	int r = 0;
+	size_t n = 0;
 
-	for (const char *at = word; *at && r >= 0 && out.n <= MAX_TEXT_BYTES; at++) {
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+	for (const char *at = word; *at && n <= MAX_TEXT_BYTES; at++) {
 		const char *end = is_prefix(at, "${") ? strchr(at, '}') : NULL;
 		char name[64] = "";
 		const struct variable *v;
@@ -591,21 +595,21 @@ static int expand_inside(struct unit *u, const char *word, size_t source, struct
 		if (end) {
 			snprintf(name, sizeof(name), "%.*s", (int)MIN(end - at - 2, 63), at + 2);
 			v = unit_variable(u, name);
-			if (v)
-				r = text_add_string(&out, v->value);
+			n += v ? strlen(v->value) : 0;
+			fputs(v ? v->value : "", out.f);
 			at = end;
 			continue;
 		}
-		r = text_add(&out, *at);
+		n++;
+		fputc(*at, out.f);
 		at += is_prefix(at, "$$");
 	}
-	if (out.n > MAX_TEXT_BYTES) {
+	if (n > MAX_TEXT_BYTES) {
 		unit_problem(u, "%s: ExecStart= has a word of more than %zu bytes", u->name,
 			     MAX_TEXT_BYTES);
 		return 0;
 	}
-	text = r < 0 ? NULL : text_take(&out);
-	if (!text)
+	if (stream_take(&out, &text) < 0)
 		return -ENOMEM;
 	return add_argument(u, text, source, of ? &inside : c);
 }
@@ -665,7 +669,6 @@ int arguments_add_page(struct unit *u, uint16_t page)
 	int r = 0;
 
 	for (size_t at = from, end; at < p->size && r >= 0; at = end + 1) {
-		_cleanup_(words_done) struct words words = {};
 		_cleanup_(freep) char *line = NULL;
 		struct cursor c;
 
@@ -678,12 +681,8 @@ int arguments_add_page(struct unit *u, uint16_t page)
 			return -ENOMEM;
 		if (is_process)
 			r = add_argument(u, line, SIZE_MAX, &c);
-		if (is_process || *line == '#')
-			continue;
-
-		r = on_split(u, p->path, words_split(line, false, &words));
-		for (size_t i = 0; i < words.n && r >= 0; i++)
-			r = add_argument(u, words.words[i], SIZE_MAX, &c);
+		else if (*line != '#')
+			r = add_words(u, p->path, line, SIZE_MAX, &c);
 	}
 	return r;
 }

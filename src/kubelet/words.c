@@ -3,7 +3,8 @@
 
 #include <ctype.h>
 
-#define BLANKS " \t\r\n"
+#define BLANKS     " \t\r\n"
+#define HEX_DIGITS "0123456789abcdefABCDEF"
 
 void problem_note(char problem[static 256], const char *format, ...)
 {
@@ -24,28 +25,6 @@ char *word_trim(char *text)
 	return text;
 }
 
-int text_add(struct text *t, char c)
-{
-	return ADD(t->bytes, t->n, c);
-}
-
-int text_add_string(struct text *t, const char *s)
-{
-	int r = 0;
-
-	for (; *s && r >= 0; s++)
-		r = text_add(t, *s);
-	return r;
-}
-
-char *text_take(struct text *t)
-{
-	if (text_add(t, '\0') < 0)
-		return NULL;
-	t->n = 0;
-	return TAKE(t->bytes);
-}
-
 void variable_done(struct variable *v)
 {
 	free(v->value);
@@ -54,97 +33,84 @@ void variable_done(struct variable *v)
 
 /* Splitting */
 
-static int hex_of(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *digit = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
-
-	return digit ? (int)(digit - digits) : -1;
-}
-
 /* Reads an escape sequence; @at is behind its backslash. Return: bytes used, or -EBADMSG. */
 static int unescape(const char *at, char *ret)
 {
 	static const char names[] = "abfnrtv\\\"'s", values[] = "\a\b\f\n\r\t\v\\\"' ";
 	const char *name = *at ? strchr(names, *at) : NULL;
 	const bool is_hex = *at == 'x';
-	int value = 0;
+	const size_t n = is_hex ? 2 : 3;
+	char digits[4];
 
 	if (name) {
 		*ret = values[name - names];
 		return 1;
 	}
 	/* Two hexadecimal or three octal digits; longer ones give no letter that a flag has. */
-	if (!is_hex && (*at < '0' || *at > '3'))
+	at += is_hex;
+	if ((!is_hex && *at > '3') || strspn(at, is_hex ? HEX_DIGITS : "01234567") < n)
 		return -EBADMSG;
-	for (size_t i = is_hex; i < 3; i++) {
-		int digit = hex_of(at[i]); /* a NUL ends it */
-
-		if (digit < 0 || (!is_hex && digit > 7))
-			return -EBADMSG;
-		value = value * (is_hex ? 16 : 8) + digit;
-	}
-	if (value == 0)
-		return -EBADMSG;
-	*ret = (char)value;
-	return 3;
+	snprintf(digits, sizeof(digits), "%.*s", (int)n, at);
+	*ret = (char)strtoul(digits, NULL, is_hex ? 16 : 8);
+	return *ret ? 3 : -EBADMSG;
 }
 
-static int split_one(const char **text, bool has_escapes, struct text *ret)
+/* Writes the next word of *text to @to, which has room for all of it. 0 or -EBADMSG. */
+static int split_one(const char **text, bool has_escapes, char *to)
 {
 	char quote = '\0';
-	int r = 0;
 
-	for (; **text && r >= 0; ++*text) {
-		char c = **text;
+	for (; **text; ++*text) {
+		const char c = **text;
 
 		if (c == '\\') {
 			int used = 1;
 
-			if (!(*text)[1]) {
+			*to = (*text)[1];
+			if (!*to) {
 				++*text;
 				return has_escapes || quote ? -EBADMSG : 0;
 			}
-			c = (*text)[1];
 			if (has_escapes)
-				used = unescape(*text + 1, &c);
+				used = unescape(*text + 1, to);
 			if (used < 0)
 				return used;
 			*text += used;
-			r = text_add(ret, c);
+			to++;
 		} else if (quote ? c == quote : c == '"' || c == '\'') {
 			quote = quote ? '\0' : c;
 		} else if (!quote && strchr(BLANKS, c)) {
-			return 0;
+			break;
 		} else {
-			r = text_add(ret, c);
+			*to++ = c;
 		}
 	}
-	return r < 0 ? r : quote ? -EBADMSG : 0;
+	*to = '\0';
+	return quote ? -EBADMSG : 0;
 }
 
 int words_split(const char *text, bool has_escapes, struct words *ret)
 {
 	_cleanup_(words_done) struct words l = {};
+	_cleanup_(freep) char *room = malloc(strlen(text) + 1);
 
-	for (;;) {
-		_owns_(struct text, bytes) word = {};
-		_cleanup_(freep) char *bytes = NULL;
+	while (room && *(text += strspn(text, BLANKS))) {
+		char **word;
 		int r;
 
-		text += strspn(text, BLANKS);
-		if (!*text)
-			break;
 		if (l.n == MAX_WORDS)
 			return -E2BIG;
-		r = split_one(&text, has_escapes, &word);
+		r = split_one(&text, has_escapes, room);
 		if (r < 0)
 			return r;
-		bytes = text_take(&word);
-		if (!bytes || ADD(l.words, l.n, bytes) < 0)
+		word = APPEND(l.words, l.n);
+		if (word)
+			*word = strdup(room);
+		if (!word || !*word)
 			return -ENOMEM;
-		TAKE(bytes);
 	}
+	if (!room)
+		return -ENOMEM;
 
 	*ret = TAKE_STRUCT(l);
 	return 0;
@@ -152,29 +118,25 @@ int words_split(const char *text, bool has_escapes, struct words *ret)
 
 int word_expand_specifiers(const char *word, const char *unit, char **ret)
 {
-	_owns_(struct text, bytes) out = {};
-	const size_t n_bare =
-		strrchr(unit, '.') ? (size_t)(strrchr(unit, '.') - unit) : strlen(unit);
-	int r = 0;
+	const char *dot = strrchr(unit, '.') ?: unit + strlen(unit);
+	_cleanup_(stream_done) struct stream out = {};
 
-	for (; *word && r >= 0; word++) {
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+	for (; *word; word++) {
 		if (*word != '%' || !word[1]) {
-			r = text_add(&out, *word);
+			fputc(*word, out.f);
 			continue;
 		}
 		word++;
-		if (!strchr("%nNp", *word) || out.n > MAX_TEXT_BYTES)
+		if (!strchr("%nNp", *word) || ftell(out.f) > (long)MAX_TEXT_BYTES)
 			return -EBADMSG;
-		if (*word == '%')
-			r = text_add(&out, '%');
+		if (*word == '%' || *word == 'n')
+			fputs(*word == '%' ? "%" : unit, out.f);
 		else
-			for (size_t i = 0; unit[i] && (*word == 'n' || i < n_bare) && r >= 0; i++)
-				r = text_add(&out, unit[i]);
+			fprintf(out.f, "%.*s", (int)(dot - unit), unit);
 	}
-	if (r < 0)
-		return r;
-	*ret = text_take(&out);
-	return *ret ? 0 : -ENOMEM;
+	return stream_take(&out, ret);
 }
 
 /* Files of variables: load_env_file() of systemd as one machine of states */
@@ -193,29 +155,28 @@ enum word_state {
 };
 
 struct machine {
-	struct text value; /* first, for _owns_() */
+	char *value; /* room for the rest of the file */
+	size_t n;    /* bytes of it */
 	enum word_state state;
 	struct variable variable;
 	size_t key_end; /* of the name, which begins at variable.from */
 	size_t n_solid; /* bytes of the value up to the last one that is no trailing blank */
 };
 
-static int take(struct machine *m, char c, size_t at, bool is_solid)
+static void take(struct machine *m, char c, size_t at, bool is_solid)
 {
-	int r;
-
-	r = c ? text_add(&m->value, c) : 0;
+	if (c)
+		m->value[m->n++] = c;
 	if (is_solid) {
-		m->n_solid = m->value.n;
+		m->n_solid = m->n;
 		m->variable.insert_at = (uint32_t)at + 1;
 	}
-	return r;
 }
 
-static int step(struct machine *m, char c, size_t at)
+/* Return: does this byte end an assignment? */
+static bool step(struct machine *m, char c, size_t at)
 {
 	const bool is_end = c == '\n' || c == '\r';
-	int r = 0;
 
 	switch (m->state) {
 	case PRE_KEY:
@@ -237,36 +198,36 @@ static int step(struct machine *m, char c, size_t at)
 		break;
 	case PRE_VALUE:
 		if (is_end)
-			return 1;
+			return true;
 		if (c == '\'' || c == '"') {
 			m->state = c == '"' ? DOUBLE : SINGLE;
-			if (m->value.n == 0)
+			if (m->n == 0)
 				m->variable.insert_at = (uint32_t)at + 1;
 		} else if (c == '\\') {
 			m->state = VALUE_ESCAPE;
 		} else if (!strchr(" \t", c)) {
 			m->state = VALUE;
-			r = take(m, c, at, true);
+			take(m, c, at, true);
 		}
 		break;
 	case VALUE:
 		if (is_end)
-			return 1;
+			return true;
 		if (c == '\\')
 			m->state = VALUE_ESCAPE;
 		else
-			r = take(m, c, at, !strchr(" \t", c));
+			take(m, c, at, !strchr(" \t", c));
 		break;
 	case VALUE_ESCAPE:
 		m->state = VALUE;
 		if (!is_end)
-			r = take(m, c, at, true);
+			take(m, c, at, true);
 		break;
 	case SINGLE:
 		if (c == '\'')
 			m->state = PRE_VALUE;
 		else
-			r = take(m, c, at, true);
+			take(m, c, at, true);
 		break;
 	case DOUBLE:
 		if (c == '"')
@@ -274,16 +235,15 @@ static int step(struct machine *m, char c, size_t at)
 		else if (c == '\\')
 			m->state = DOUBLE_ESCAPE;
 		else
-			r = take(m, c, at, true);
+			take(m, c, at, true);
 		break;
 	case DOUBLE_ESCAPE:
 		m->state = DOUBLE;
 		if (strchr("\"\\`$", c)) {
-			r = take(m, c, at, true);
+			take(m, c, at, true);
 		} else if (c != '\n') {
-			r = take(m, '\\', at - 1, true);
-			if (r >= 0)
-				r = take(m, c, at, true);
+			take(m, '\\', at - 1, true);
+			take(m, c, at, true);
 		}
 		break;
 	case COMMENT:
@@ -293,7 +253,7 @@ static int step(struct machine *m, char c, size_t at)
 		m->state = COMMENT;
 		break;
 	}
-	return r;
+	return false;
 }
 
 static bool is_name(const char *s)
@@ -303,19 +263,21 @@ static bool is_name(const char *s)
 
 int variable_next(const char *text, size_t size, size_t *at, struct variable *ret)
 {
+	/* Beside the NUL, the end of the file is the end of a line. */
+	_cleanup_(freep) char *room = *at < size ? malloc(size - *at + 2) : NULL;
+
 	while (*at < size) {
-		_owns_(struct machine, value.bytes) m = {};
+		struct machine m = { .value = room };
+		bool is_over = false;
 		const char *key;
 		size_t n;
-		int r = 0;
 
-		/* An end of the file is the end of a line. */
-		while (r == 0 && *at <= size) {
-			r = step(&m, *at < size ? text[*at] : '\n', *at);
+		if (!room)
+			return -ENOMEM;
+		while (!is_over && *at <= size) {
+			is_over = step(&m, *at < size ? text[*at] : '\n', *at);
 			(*at)++;
 		}
-		if (r < 0)
-			return r;
 		if (m.state < PRE_VALUE || m.state >= COMMENT)
 			continue;
 		key = text + m.variable.from;
@@ -325,8 +287,7 @@ int variable_next(const char *text, size_t size, size_t *at, struct variable *re
 		if (n >= sizeof(m.variable.name) || !is_name(m.variable.name))
 			continue;
 
-		m.value.n = m.n_solid;
-		m.variable.value = text_take(&m.value);
+		m.variable.value = strndup(room, m.n_solid);
 		if (!m.variable.value)
 			return -ENOMEM;
 		m.variable.to = (uint32_t)MIN(*at, size);

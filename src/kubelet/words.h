@@ -21,15 +21,6 @@ _printf_(2, 3) void problem_note(char problem[static 256], const char *format, .
 /* Without blanks at its ends: strings.TrimSpace() of Go, in ASCII. @text is changed. */
 char *word_trim(char *text);
 
-/* A text that is being built; released by freep(). */
-struct text {
-	char *bytes; /* owned */
-	size_t n;
-};
-int text_add(struct text *t, char c); /* 0 or -ENOMEM */
-int text_add_string(struct text *t, const char *s);
-char *text_take(struct text *t); /* as C text, the caller's; NULL: no memory */
-
 /*
  * Splits at blanks. Quotes hold words together and go. @has_escapes: as in units, with C's escapes,
  * where a wrong one is -EBADMSG; else as for "$NAME", where a backslash only goes. An open quote:

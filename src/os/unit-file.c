@@ -38,30 +38,13 @@ static int add_path(struct unit_paths *l, const char *path)
 	return 0;
 }
 
-static size_t append(char *path, size_t size, size_t at, const char *text)
-{
-	copy(path + at, size - at, text);
-	return at + strlen(path + at);
-}
-
-/* Dozens of paths are asked for, most of which are not there: printf() would take longer. */
-static void make_path(char *ret, size_t size, const char *folder, const char *unit,
-		      const char *suffix)
-{
-	size_t at = append(ret, size, 0, folder);
-
-	at = append(ret, size, at, "/");
-	at = append(ret, size, at, unit);
-	append(ret, size, at, suffix);
-}
-
 /* Return: 1 and the path of its main file, or 0. */
 static int find_main(const struct fs *fs, const char *unit, char *ret, size_t size)
 {
 	struct stat st;
 
 	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
-		make_path(ret, size, folders[i], unit, "");
+		snprintf(ret, size, "%s/%s", folders[i], unit);
 		/* Hardly any folder has it: one question for those. */
 		if (fs_stat(fs, ret, &st) == -ENOENT)
 			continue;
@@ -115,7 +98,7 @@ int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret
 
 	for (COPY(name, unit);; widen(name, n + ELEMENTSOF(folders) == ELEMENTSOF(paths))) {
 		for (size_t i = 0; i < ELEMENTSOF(folders); i++, n++) {
-			make_path(paths[n], sizeof(paths[n]), folders[i], name, ".d");
+			snprintf(paths[n], sizeof(paths[n]), "%s/%s.d", folders[i], name);
 			in[n] = paths[n];
 		}
 		if (!strchr(name, '.'))

@@ -102,9 +102,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	put_files(text, size);
 	require(fs_open_root(root, &fs) == 0);
 	before = look();
-	require(kubelet_ensure(&fs, &c, 1, &result) == 0);
+	require(kubelet_ensure(&fs, &c, &result) == 0);
 	after = look();
-	require(kubelet_ensure(&fs, &c, 1, &result) == 0);
+	require(kubelet_ensure(&fs, &c, &result) == 0);
 	require(look() == after);
 	require(kubelet_revert(&fs) == 0);
 	require(look() == before);

@@ -3,7 +3,7 @@
  * Fuzz: what an edit leaves of a kubelet's configuration, YAML or JSON, whatever the text is.
  *
  * What edit_set() gives parses, has our value under our key and every other scalar of the first two
- * levels as it was, and of JSON everything else; a second run changes nothing; edit_unset() of a
+ * levels as it was, and of JSON everything else; a second run changes nothing; a value of NULL of a
  * key that was not there before gives back the text byte for byte. What is refused has no result to
  * look at.
  *
@@ -101,7 +101,7 @@ static void look(const char *text, size_t size, const char *value)
 
 	if (yaml_find(&before, KEY, ""))
 		return;
-	require(edit_unset(out, out_size, KEY, &back, &back_size) == 1);
+	require(edit_set(out, out_size, KEY, NULL, &back, &back_size) == 1);
 	require(back_size == size && memcmp(back, text, size) == 0);
 }
 
@@ -109,14 +109,13 @@ static void look(const char *text, size_t size, const char *value)
 static void look_at_copy(const char *text, size_t size)
 {
 	_cleanup_(yaml_items_done) struct yaml_items items = {}, again = {};
-	_cleanup_(freep) char *copy = NULL;
-	size_t copy_size;
+	_cleanup_(stream_done) struct stream copy = {};
 	struct yaml_fault fault;
 
 	if (yaml_read(text, size, YAML_KUBELET, &items, &fault) < 0)
 		return;
-	require(sources_write_kept(&items, &copy, &copy_size) == 0);
-	require(yaml_read(copy, copy_size, YAML_KUBELET, &again, &fault) == 0);
+	require(sources_write_kept(&items, &copy) == 0 && stream_close(&copy) == 0);
+	require(yaml_read(copy.text, copy.size, YAML_KUBELET, &again, &fault) == 0);
 	require(again.is_fixed == items.is_fixed);
 	require(yaml_has_duplicates(&again) == yaml_has_duplicates(&items));
 	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
