@@ -2,6 +2,7 @@
 #include "events.h"
 
 #include "../model/route-facts.h"
+#include "fs.h"
 #include "nl.h"
 
 #include <fcntl.h>
@@ -46,43 +47,31 @@ int events_add_neighbours(struct netlink *nl)
  * The kernel names the device of a card in sysfs. A netdev above others, or with ports, has a
  * link "lower_NAME" for each: netdev_adjacent_sysfs_add() in net/core/dev.c.
  */
-static bool leads_to_card(int net, const char *name, int depth)
+static bool leads_to_card(const struct fs *net, const char *name, int depth)
 {
-	_cleanup_(closedirp) DIR *folder = NULL;
-	bool found = false;
-	struct dirent *e;
-	char path[288];
-	int fd;
+	_cleanup_(fs_names_done) struct fs_names names = {};
 
-	snprintf(path, sizeof(path), "%s/device", name);
-	if (faccessat(net, path, F_OK, 0) == 0)
+	if (fs_exists(net, FS_PATH("%s/device", name)) > 0)
 		return true;
-	fd = depth > 0 ? openat(net, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	folder = fd >= 0 ? fdopendir(fd) : NULL;
-	if (fd >= 0 && !folder)
-		close(fd);
-	while (!found && folder && (e = readdir(folder)))
-		found = is_prefix(e->d_name, "lower_") &&
-			leads_to_card(net, e->d_name + strlen("lower_"), depth - 1);
-	return found;
+	if (depth > 0)
+		fs_list(net, name, &names);
+	return ANY(n, names.names, names.n_names,
+		   is_prefix(*n, "lower_") && leads_to_card(net, *n + strlen("lower_"), depth - 1));
 }
 
-static uint32_t read_index(int net, const char *name, const char *file)
+static uint32_t read_index(const struct fs *net, const char *name, const char *file)
 {
-	_cleanup_(closep) int fd = -EBADF;
-	char path[64], text[16] = "";
+	uint32_t index = 0;
 
-	snprintf(path, sizeof(path), "%s/%s", name, file);
-	fd = openat(net, path, O_RDONLY | O_CLOEXEC);
-	return fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? (uint32_t)strtoul(text, NULL, 10)
-							       : 0;
+	fs_read_u32(net, FS_PATH("%s/%s", name, file), &index);
+	return index;
 }
 
 /*
  * An internal port of Open vSwitch has no link to what is below it: only the datapath has. Beside a
  * datapath with a card each netdev that is above no other may be one; a veth names its peer.
  */
-static bool may_be_of_switch(int net, const char *name)
+static bool may_be_of_switch(const struct fs *net, const char *name)
 {
 	return !streq(name, "lo") && leads_to_card(net, "ovs-system", 1) &&
 	       read_index(net, name, "iflink") == read_index(net, name, "ifindex");
@@ -90,7 +79,9 @@ static bool may_be_of_switch(int net, const char *name)
 
 bool events_has_card(int net, const char *name)
 {
-	return leads_to_card(net, name, MAX_STACKED) || may_be_of_switch(net, name);
+	const struct fs fs = { .root = net, .is_live = true };
+
+	return leads_to_card(&fs, name, MAX_STACKED) || may_be_of_switch(&fs, name);
 }
 
 static bool is_of_card(uint32_t ifindex)

@@ -5,10 +5,11 @@
 #include "nl.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
+
+#define MAX_BYTES (64u << 20) /* of a table: a row has 150 bytes */
 
 struct socks {
 	struct sock *items; /* owned */
@@ -128,24 +129,13 @@ static int on_row(char *row, int family, struct socks *l)
 
 static int read_table(const struct fs *fs, const char *path, int family, struct socks *l)
 {
-	_cleanup_(freep) char *row = NULL;
-	size_t size = 0;
-	int fd, r = 0;
-	FILE *f;
+	_cleanup_(freep) char *text = NULL;
+	int r = fs_read_all(fs, path, MAX_BYTES, true, &text, NULL);
 
-	fd = fs_open(fs, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return fd == -ENOENT && family == AF_INET6 ? 0 : fd;
-	f = fdopen(fd, "r");
-	if (!f) {
-		close(fd);
-		return -ENOMEM;
-	}
-	while (r >= 0 && getline(&row, &size, f) >= 0)
+	if (r < 0)
+		return r == -ENOENT && family == AF_INET6 ? 0 : r;
+	for (char *rest = text, *row; r >= 0 && (row = strsep(&rest, "\n"));)
 		r = on_row(row, family, l);
-	if (r >= 0 && ferror(f))
-		r = -EIO;
-	fclose(f);
 	return r;
 }
 

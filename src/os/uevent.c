@@ -26,41 +26,20 @@ static int start(struct udev_monitor *monitor)
 
 int uevents_open(struct uevents *u)
 {
-	struct uevents new = {};
-	struct udev *context;
-	int r;
-
-	context = udev_new();
-	if (!context)
-		return -ENOMEM;
+	_cleanup_(uevents_done) struct uevents new = { .context = udev_new() };
 
 	errno = ENOMEM;
-	new.monitor = udev_monitor_new_from_netlink(context, "udev");
-	if (!new.monitor) {
-		r = -errno;
-		udev_unref(context);
-		return r;
-	}
-
-	r = start(new.monitor);
-	if (r < 0) {
-		uevents_done(&new);
-		return r;
-	}
-
-	*u = new;
-	return 0;
+	if (new.context)
+		new.monitor = udev_monitor_new_from_netlink(new.context, "udev");
+	if (!new.monitor)
+		return -errno;
+	return GIVE(start(new.monitor), new, u);
 }
 
 void uevents_done(struct uevents *u)
 {
-	if (u->monitor) {
-		/* The monitor points to it without a reference of its own. */
-		struct udev *context = udev_monitor_get_udev(u->monitor);
-
-		udev_monitor_unref(u->monitor);
-		udev_unref(context);
-	}
+	udev_monitor_unref(u->monitor);
+	udev_unref(u->context);
 	*u = (struct uevents){};
 }
 

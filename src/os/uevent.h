@@ -11,9 +11,11 @@
 
 #define UEVENTS_TURN_MAX 64 /* in one turn: in a storm there is always one more */
 
+struct udev;
 struct udev_monitor;
 
 struct uevents {
+	struct udev *context;         /* owned; the monitor has no reference to it of its own */
 	struct udev_monitor *monitor; /* owned */
 	uint32_t n_ibdevs;            /* RDMA devices that were announced so far */
 };
