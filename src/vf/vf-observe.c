@@ -114,7 +114,9 @@ static const struct {
 	{ { "etc/cloud/cloud.cfg.d" }, "*.cfg", "sriov_numvfs" },
 	{ { "etc/nmstate" }, "*.yml", "total-vfs" },
 	{ { "var/lib/os-net-config" }, "sriov_config.yaml", "numvfs" },
-	{ { "etc/sriov-operator/pci" }, "*", "numVfs" }, /* of the SR-IOV network operator */
+	/* The SR-IOV network operator has one for its pods and one for its units. */
+	{ { "etc/sriov-operator" }, "@(pci|sriov-interface-config.yaml)", "numvfs" },
+	{ { "etc/sriov-netplan-shim" }, "interfaces.yaml", "num_vfs" },
 };
 
 /* Is @word in a line that is no comment, as a word of its own: not "eth1" in "eth10"? A ";" begins
@@ -151,8 +153,13 @@ static int add_owner(const struct fs *fs, const char *path, const char *key, str
 	size_t size;
 	int r = fs_read_all(fs, path, MAX_OWNER_BYTES, true, &text, &size);
 
-	if (r < 0 || strstr(path, "rdma-provision") || !strstr(text, key) || !has_word(text, key))
+	if (r < 0 || strstr(path, "rdma-provision") || !strcasestr(text, key) ||
+	    !has_word(text, key))
 		return r == -EISDIR;
+	/* The SR-IOV network operator takes VFs as they are where each of its policies says so. */
+	if (has_word(text, "externallymanaged\"?: *true") &&
+	    !strstr(text, "externallymanaged: false"))
+		return 0;
 	for (size_t i = 0; i < n->n_pcis; i++)
 		names_any |= is_named(text, n, &n->pcis[i]);
 	for (size_t i = 0; i < n->n_pcis; i++) {
