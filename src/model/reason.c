@@ -432,9 +432,10 @@ static const struct {
 		"zero-guid",
 		"The RDMA device has a node GUID of zero",
 		"Stop the users of the virtual function, then run \"rdma-provision apply\". If "
-		"the GUID is still zero, set the MAC through the physical function (\"ip link set "
-		"PF vf N mac\") and rebind its driver; for a function that was assigned to a "
-		"virtual machine, do this on the host.",
+		"the GUID is still zero, set it through the physical function (\"ip link set PF "
+		"vf N mac\"; of InfiniBand \"vf N node_guid\" and \"port_guid\") and rebind its "
+		"driver; for a function that was assigned to a virtual machine, do this on the "
+		"host.",
 		SEVERITY_ERROR,
 	},
 	[REASON_VF_IDENTITY] = {
