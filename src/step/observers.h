@@ -43,7 +43,7 @@ int observe_namespaces(struct os *d, struct node *n);
  */
 int observe_vfs(struct os *d, struct node *n, const struct memory *memory);
 
-/* QUESTION_PCIE: node.vf_owners, also in a copy; no capture has them. Return: 0 or -ENOMEM. */
+/* QUESTION_PCIE: node.vf_owners, where no capture has told them. Return: 0 or -ENOMEM. */
 int observe_vf_owners(const struct fs *fs, const struct questions *q, struct node *n);
 
 /*

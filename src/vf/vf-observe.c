@@ -202,13 +202,14 @@ static int add_owners(const struct fs *fs, const char *const *folders, const cha
 
 int observe_vf_owners(const struct fs *fs, const struct questions *q, struct node *n)
 {
-	struct fs quiet = *fs; /* a capture is to have no passwords */
+	struct fs quiet = *fs; /* a capture is to have no passwords: its answers tell */
 	int r = 0;
 
 	quiet.on_read = NULL;
 	quiet.unread = NULL;
-	for (size_t i = 0; i < ELEMENTSOF(owner_files) && questions_ask(q, QUESTION_PCIE) && r >= 0;
-	     i++)
+	if (n->n_vf_owners > 0 || !questions_ask(q, QUESTION_PCIE))
+		return 0;
+	for (size_t i = 0; i < ELEMENTSOF(owner_files) && r >= 0; i++)
 		r = add_owners(&quiet, owner_files[i].folders, owner_files[i].pattern,
 			       owner_files[i].key, false, n);
 	return r;
