@@ -851,8 +851,9 @@ static const struct {
 		"kubelet-not-found",
 		"[Kubelet] asks for a policy or Gate=strict, and no kubelet was found",
 		"\"rdma-provision explain kubelet\" lists what was looked for. Install the kubelet, "
-		"or have a systemd unit start it: one that a script starts is not found. Without a "
-		"kubelet, leave TopologyManagerPolicy=, CPUManagerPolicy= and Gate=strict out.",
+		"or have a systemd unit start it: one that a script or a container runtime starts "
+		"is not found. Without a kubelet, leave TopologyManagerPolicy=, CPUManagerPolicy= "
+		"and Gate=strict out.",
 	},
 
 	[REASON_NOT_READY] = {
