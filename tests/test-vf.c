@@ -1640,7 +1640,7 @@ static void infiniband_vfs_are_made_when_guids_can_be_given(_unused_ void **stat
 		{ "a tree does not tell of it", no_ipoib, NO_IPOIB },
 		{ "identity is kept", ipoib_not_asked_for, OFF MAKE("1") },
 		{ "the driver has no such setting", ipoib_of_no_use, OFF MAKE("1") },
-		{ "Ethernet", ipoib_of_ethernet, "set-num-vfs 41:00.0 0>1 waiting pf-sick" },
+		{ "Ethernet", ipoib_of_ethernet, "set-num-vfs 41:00.0 0>1 waiting in-netns" },
 	};
 	struct scene s;
 

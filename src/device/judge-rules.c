@@ -592,16 +592,28 @@ static const char *container(const struct node *n, const struct pci *pci)
 	return vf_precheck_is_container(n, pci) ? "" : NULL;
 }
 
-/* The function's folder (is_away) shows it; in a tree the only sign is that namespaces exist. */
+/* @type: NULL: any, of which a copy has all that is judged */
+static bool has_gid(const struct ibdev *ib, const char *type)
+{
+	for (size_t p = 0; p < ib->n_ports; p++)
+		if (ANY(g, ib->ports[p].gids, ib->ports[p].n_gids,
+			type ? streq(g->type, type) : g->type[0] && g->netdev[0]))
+			return true;
+	return false;
+}
+
+/* The function's folder (is_away) shows it. The signs in a tree: namespaces have names, or a port
+ * has GIDs, as it has of a netdev alone, wherever that is: ib_cache_gid_set_default_gid(). */
 static const char *namespace_of(const struct node *n, const struct pci *pci)
 {
 	const bool lacks_netdev = pci->driver[0] && pci->class >> 8 == CLASS_ETHERNET &&
 				  !node_netdev_of(n, pci->address) && !pci_lacks_netdev(pci);
-	const bool lacks_ibdev =
-		n->netns_mode == NETNS_MODE_EXCLUSIVE && !node_ibdev_of(n, pci->address);
+	const struct ibdev *ib = node_ibdev_of(n, pci->address);
+	const bool lacks_ibdev = n->netns_mode == NETNS_MODE_EXCLUSIVE && !ib;
+	const bool has_sign = n->n_netnses > 0 || (ib && has_gid(ib, GID_ROCE_V2));
 
 	if (!pci->driver[0] || pci->health[0] || !(lacks_netdev || lacks_ibdev) ||
-	    !(pci->is_away || (n->now_usec == 0 && n->n_netnses > 0)))
+	    !(pci->is_away || (n->now_usec == 0 && has_sign)))
 		return NULL;
 	return n->n_netnses == 1 ? n->netnses[0].name : "see \"ip netns\" and \"lsns -t net\"";
 }
@@ -699,16 +711,6 @@ static const char *driver_without_netdev(const struct node *n, const struct pci 
 static const char *driver_without_part(const struct node *n _unused_, const struct pci *pci)
 {
 	return rdma_part_of(pci->driver) ? NULL : pci->driver;
-}
-
-/* @type: NULL: any, of which a copy has all that is judged */
-static bool has_gid(const struct ibdev *ib, const char *type)
-{
-	for (size_t p = 0; p < ib->n_ports; p++)
-		if (ANY(g, ib->ports[p].gids, ib->ports[p].n_gids,
-			type ? streq(g->type, type) : g->type[0] && g->netdev[0]))
-			return true;
-	return false;
 }
 
 static const char *device_of_v1(const struct node *n, const struct pci *pci)

@@ -432,9 +432,10 @@ static const struct {
 		"zero-guid",
 		"The RDMA device has a node GUID of zero",
 		"Stop the users of the virtual function, then run \"rdma-provision apply\". If "
-		"the GUID is still zero, set the MAC through the physical function (\"ip link set "
-		"PF vf N mac\") and rebind its driver; for a function that was assigned to a "
-		"virtual machine, do this on the host.",
+		"the GUID is still zero, set it through the physical function (\"ip link set PF "
+		"vf N mac\"; of InfiniBand \"vf N node_guid\" and \"port_guid\") and rebind its "
+		"driver; for a function that was assigned to a virtual machine, do this on the "
+		"host.",
 		SEVERITY_ERROR,
 	},
 	[REASON_VF_IDENTITY] = {
@@ -850,8 +851,9 @@ static const struct {
 		"kubelet-not-found",
 		"[Kubelet] asks for a policy or Gate=strict, and no kubelet was found",
 		"\"rdma-provision explain kubelet\" lists what was looked for. Install the kubelet, "
-		"or have a systemd unit start it: one that a script starts is not found. Without a "
-		"kubelet, leave TopologyManagerPolicy=, CPUManagerPolicy= and Gate=strict out.",
+		"or have a systemd unit start it: one that a script or a container runtime starts "
+		"is not found. Without a kubelet, leave TopologyManagerPolicy=, CPUManagerPolicy= "
+		"and Gate=strict out.",
 	},
 
 	[REASON_NOT_READY] = {

@@ -232,6 +232,13 @@ static const struct field vf_rows[] = {
 
 static const struct fields vf_fields = FIELDS(vf_rows, struct vf_info, .compare = vf_info_compare);
 
+static const struct field vf_owner_rows[] = {
+	FIELD(FIELD_NAME, struct vf_owner, "path", path, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct vf_owner, "key", key),
+	FIELD(FIELD_NAME, struct vf_owner, "pci", pci),
+};
+static const struct fields vf_owner_fields = FIELDS(vf_owner_rows, struct vf_owner);
+
 static const struct field dcb_rows[] = {
 	NUMBER(struct dcb, "ifindex", ifindex, .min = 1, .max = UINT32_MAX, .flags = FIELD_NEEDED),
 	NUMBER(struct dcb, "dcbx", dcbx),
@@ -348,6 +355,8 @@ static const struct field node_rows[] = {
 	     .has = offsetof(struct node, has_socks)),
 	LIST(FIELD_LIST, struct node, "rdma", ibdevs, ibdev_fields),
 	LIST(FIELD_LIST, struct node, "vf_infos", vf_infos, vf_fields),
+	LIST(FIELD_LIST, struct node, "vf_owners", vf_owners, vf_owner_fields,
+	     .flags = FIELD_SPARSE),
 	LIST(FIELD_LIST, struct node, "dcb", dcbs, dcb_fields,
 	     .has = offsetof(struct node, has_dcbs)),
 	LIST(FIELD_MAP, struct node, "modules", modules, module_fields),

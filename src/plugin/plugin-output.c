@@ -28,12 +28,16 @@ uint32_t output_plugin_allocatable(const struct config *c, size_t n_devices)
 	return c->plugin.type == PLUGIN_HCA ? HCA_SHARES : c->plugin.shares;
 }
 
-json_t *output_plugin_resource_item(const struct config *c, const char *resource, size_t n_devices)
+json_t *output_plugin_resource_item(const struct config *c, const char *resource, size_t n_devices,
+				    size_t n_infiniband)
 {
-	return json_pack("{s:o, s:I, s:I, s:b}", "resource", document_text(resource), "devices",
-			 (json_int_t)n_devices, "allocatable",
+	const bool is_mix = n_infiniband > 0 && n_infiniband < n_devices;
+
+	return json_pack("{s:o, s:I, s:I, s:b, s:o*}", "resource", document_text(resource),
+			 "devices", (json_int_t)n_devices, "allocatable",
 			 (json_int_t)output_plugin_allocatable(c, n_devices), "shared",
-			 output_plugin_is_shared(c));
+			 output_plugin_is_shared(c), "infiniband",
+			 is_mix ? json_integer((json_int_t)n_infiniband) : NULL);
 }
 
 const char *output_plugin_resource(const struct config *c, const struct device *d)

@@ -71,7 +71,11 @@ uint32_t output_plugin_allocatable(const struct config *c, size_t n_devices);
 /* The resource and its amount in words, for "resources" of state.json and "explain plugin". */
 #define OUTPUT_PLUGIN_AMOUNT                                                                       \
 	"{resource}: {allocatable}[{?shared}, each with {devices} [{?devices=1}device|devices]]"
-json_t *output_plugin_resource_item(const struct config *c, const char *resource, size_t n_devices);
+/* Only a pool of both kinds of fabric says how many are of InfiniBand. */
+#define OUTPUT_PLUGIN_MIX                                                                          \
+	"[; {+infiniband} of InfiniBand, the others of Ethernet: a pod gets either]"
+json_t *output_plugin_resource_item(const struct config *c, const char *resource, size_t n_devices,
+				    size_t n_infiniband);
 
 /* The pool of a device: its section's Resource=, or that of [DevicePlugin]. */
 const char *output_plugin_resource(const struct config *c, const struct device *d);

@@ -151,13 +151,12 @@ json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
 
 static json_t *make_pool(const struct config *c, const struct forecast_pool *pool)
 {
-	json_auto_t *item = output_plugin_resource_item(c, pool->resource, pool->n_after);
-	const size_t n_mixed = pool->n_infiniband < pool->n_after ? pool->n_infiniband : 0;
+	json_auto_t *item =
+		output_plugin_resource_item(c, pool->resource, pool->n_after, pool->n_infiniband);
 
 	if (document_add_number(item, "devices_now", (int64_t)pool->n_now) < 0 ||
 	    (pool->n_down > 0 &&
-	     document_add_number(item, "ports_down", (int64_t)pool->n_down) < 0) ||
-	    (n_mixed > 0 && document_add_number(item, "infiniband", (int64_t)n_mixed) < 0))
+	     document_add_number(item, "ports_down", (int64_t)pool->n_down) < 0))
 		return NULL;
 	return TAKE(item);
 }
@@ -221,9 +220,7 @@ static void print_head(struct sheet *s, const struct config *c, const struct pla
 			s, pools,
 			"  " OUTPUT_PLUGIN_AMOUNT
 			"[{!devices=@devices_now} after the plan; [{+devices_now}|none] now]"
-			"[; {+ports_down} on ports that are not ACTIVE]"
-			"[; {+infiniband} of InfiniBand, the others of Ethernet: a pod gets "
-			"either]");
+			"[; {+ports_down} on ports that are not ACTIVE]" OUTPUT_PLUGIN_MIX);
 }
 
 /* The NICs that an administrator says carry the node. */

@@ -152,7 +152,7 @@ static int draw(json_t *document, const struct kubelet *k, char **ret)
 
 	fputs("kubelet\n", s.out.f);
 	if (!k->is_there) {
-		fputs("  There is none on this node. Looked for:\n", s.out.f);
+		fputs("  None was found. Looked for:\n", s.out.f);
 		for (size_t i = 0; i < N_KUBELET_UNITS; i++)
 			fprintf(s.out.f, "    %s\n", kubelet_units[i]);
 		for (size_t i = 0; i < N_KUBELET_FILES; i++)

@@ -103,7 +103,7 @@ static json_t *make_resources(const struct config *c, const struct lint *l)
 		     n++)
 			;
 		if (json_array_append_new(
-			    list, output_plugin_resource_item(c, l->exposed[i].resource, n)) < 0)
+			    list, output_plugin_resource_item(c, l->exposed[i].resource, n, 0)) < 0)
 			return NULL;
 	}
 	return TAKE(list);

@@ -265,6 +265,8 @@ static int join(json_t *group, const json_t *reason)
 {
 	char targets[TARGETS_LEN];
 
+	if (is_same(group, reason, "target"))
+		return add_detail(group, reason) < 0 ? -ENOMEM : 1;
 	if ((size_t)snprintf(targets, sizeof(targets), "%s, %s", document_get_text(group, "target"),
 			     document_get_text(reason, "target")) >= sizeof(targets))
 		return 0;

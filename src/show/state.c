@@ -292,13 +292,20 @@ static json_t *make_resources(const void *item)
 
 	while (s->n_devices > 0 &&
 	       (resource = output_plugin_next_resource(s->config, p, resource))) {
-		size_t n = 0;
+		size_t n = 0, n_infiniband = 0;
 
-		for (size_t i = 0; i < p->n_devices; i++)
-			n += streq(output_plugin_resource(s->config, &p->devices[i]), resource) &&
-			     output_plugin_has(s->config, s->node, p, &p->devices[i]);
-		if (n > 0 && json_array_append_new(
-				     list, output_plugin_resource_item(s->config, resource, n)) < 0)
+		for (size_t i = 0; i < p->n_devices; i++) {
+			const struct device *d = &p->devices[i];
+
+			if (!streq(output_plugin_resource(s->config, d), resource) ||
+			    !output_plugin_has(s->config, s->node, p, d))
+				continue;
+			n++;
+			n_infiniband += device_is_infiniband(d);
+		}
+		if (n > 0 &&
+		    json_array_append_new(list, output_plugin_resource_item(s->config, resource, n,
+									    n_infiniband)) < 0)
 			return NULL;
 	}
 	return TAKE(list);

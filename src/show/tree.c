@@ -411,7 +411,7 @@ static const struct sheet_row rows[] = {
 	  "{plugin.path} "
 	  "[{?plugin.written}written|not written]]"
 	  "[, {#plugin.left_out} left out: the plugin's file has no words for them]" },
-	{ NULL, "plugin.resources", OUTPUT_PLUGIN_AMOUNT },
+	{ NULL, "plugin.resources", OUTPUT_PLUGIN_AMOUNT OUTPUT_PLUGIN_MIX },
 	{ "Kubelet", "",
 	  "topology policy [{kubelet.policy}|not known][, CPU policy {kubelet.cpu_policy}]"
 	  "[, {kubelet.path}][:{+kubelet.line}]"

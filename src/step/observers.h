@@ -41,7 +41,7 @@ void observe_namespaces(struct os *d, struct node *n);
  */
 void observe_vfs(struct os *d, struct node *n, const struct memory *memory);
 
-/* QUESTION_PCIE: node.vf_owners, also in a copy; no capture has them. */
+/* QUESTION_PCIE: node.vf_owners, where no capture has told them. */
 void observe_vf_owners(const struct fs *fs, const struct questions *q, struct node *n);
 
 /*

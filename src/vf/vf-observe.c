@@ -109,7 +109,9 @@ static const struct {
 	{ { "etc/cloud/cloud.cfg.d" }, "*.cfg", "sriov_numvfs" },
 	{ { "etc/nmstate" }, "*.yml", "total-vfs" },
 	{ { "var/lib/os-net-config" }, "sriov_config.yaml", "numvfs" },
-	{ { "etc/sriov-operator/pci" }, "*", "numVfs" }, /* of the SR-IOV network operator */
+	/* The SR-IOV network operator has one for its pods and one for its units. */
+	{ { "etc/sriov-operator" }, "@(pci|sriov-interface-config.yaml)", "numvfs" },
+	{ { "etc/sriov-netplan-shim" }, "interfaces.yaml", "num_vfs" },
 };
 
 /* Is @word in a line that is no comment, as a word of its own: not "eth1" in "eth10"? A ";" begins
@@ -145,8 +147,13 @@ static bool add_owner(const struct fs *fs, const char *path, const char *key, st
 	bool names_any = false;
 	int r = fs_read_all(fs, path, MAX_OWNER_BYTES, true, &text, NULL);
 
-	if (r < 0 || strstr(path, "rdma-provision") || !strstr(text, key) || !has_word(text, key))
+	if (r < 0 || strstr(path, "rdma-provision") || !strcasestr(text, key) ||
+	    !has_word(text, key))
 		return r != -EISDIR;
+	/* The SR-IOV network operator takes VFs as they are where each of its policies says so. */
+	if (has_word(text, "externallymanaged\"?: *true") &&
+	    !strstr(text, "externallymanaged: false"))
+		return true;
 	for (size_t i = 0; i < n->n_pcis; i++)
 		names_any |= is_named(text, n, &n->pcis[i]);
 	for (size_t i = 0; i < n->n_pcis; i++) {
@@ -186,10 +193,12 @@ static void add_owners(const struct fs *fs, const char *const *folders, const ch
 
 void observe_vf_owners(const struct fs *fs, const struct questions *q, struct node *n)
 {
-	struct fs quiet = *fs; /* a capture is to have no passwords */
+	struct fs quiet = *fs; /* a capture is to have no passwords: its answers tell */
 
 	quiet.on_read = NULL;
 	quiet.unread = NULL;
+	if (n->n_vf_owners > 0)
+		return;
 	for (size_t i = 0; i < ELEMENTSOF(owner_files) && questions_ask(q, QUESTION_PCIE); i++)
 		add_owners(&quiet, owner_files[i].folders, owner_files[i].pattern,
 			   owner_files[i].key, false, n);
