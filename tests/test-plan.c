@@ -3129,10 +3129,13 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		enum reason reason;
 		uint64_t instance; /* of the function; it was 5 when it was usable */
 		const char *health;
+		bool is_port;
 	} rows[] = {
 		{ "both left", 1, 0, 0, 1, NETNS_MODE_EXCLUSIVE, true, REASON_IN_POD },
 		{ "netdev left", 1, 0, 1, 1, NETNS_MODE_SHARED, true, REASON_IN_POD },
 		{ "ibdev left", 1, 1, 0, 1, NETNS_MODE_EXCLUSIVE, true, REASON_IN_POD },
+		{ "a port of a bond, its ibdev left", 1, 1, 0, 1, NETNS_MODE_EXCLUSIVE, false,
+		  REASON_NO_IBDEV, .is_port = true },
 		{ "an ibdev cannot leave in shared mode", 1, 1, 0, 1, NETNS_MODE_SHARED, false,
 		  REASON_NO_IBDEV },
 		{ "never was usable", 0, 0, 0, 1, NETNS_MODE_EXCLUSIVE, false, REASON_NO_IBDEV },
@@ -3166,6 +3169,10 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 			drop_netdev(&s, VF);
 		if (!rows[i].has_ibdev)
 			drop_ibdev(&s, VF);
+		if (rows[i].is_port) {
+			COPY(add_netdev(&s, 90, "bond0", "")->kind, "bond");
+			netdev_of(&s, VF)->master = 90;
+		}
 		if (!rows[i].is_bound)
 			*find_pci(&s, VF)->driver = '\0';
 		make_plan(&s, &p);

@@ -474,7 +474,8 @@ bool judge_is_in_pod(const struct node *n, const struct device *d, const struct 
 		return false;
 	if (m->netdev[0] && !d->netdev)
 		return !d->pci->is_without_netdev;
-	return !d->ibdev && !m->was_virtual && n->netns_mode == NETNS_MODE_EXCLUSIVE;
+	/* A port of a bond is here: the ports of a card share one RDMA device, and it comes later. */
+	return !d->ibdev && !d->bond && !m->was_virtual && n->netns_mode == NETNS_MODE_EXCLUSIVE;
 }
 
 /*
