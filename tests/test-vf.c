@@ -914,6 +914,11 @@ static void is_stuck(struct scene *s)
 {
 	COPY(s->memory.stuck, PF);
 }
+static void is_stuck_and_down(struct scene *s)
+{
+	is_stuck(s);
+	is_down(s);
+}
 
 static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ void **state)
 {
@@ -973,6 +978,7 @@ static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ v
 		{ "no such setting", has_no_macs, "" },
 		{ "the driver tells nothing", untold, "set-autoprobe 41:00.0 0>1" },
 		{ "stuck", is_stuck, "" },
+		{ "stuck, and down", is_stuck_and_down, "" },
 		{ "zero GUID", guids_are_zero, "rebind-driver 41:00.1 >mlx5_core" },
 		{ "zero GUID, in use", is_zero_and_used, "wait 41:00.1 > waiting zero-guid" },
 		{ "zero GUID, rebuilt", is_zero_and_rebuilt, "wait 41:00.1 > waiting zero-guid" },

@@ -193,18 +193,24 @@ static void plan_link(const struct config *c, const struct node *n, struct plan 
 	want_all_up(n, p, d);
 }
 
-static void plan_links(const struct config *c, const struct node *n, struct plan *p, bool of_vfs)
+/* A VF is not brought up while a write to its PF hangs: before that it gets its MAC from the PF. */
+static void plan_links(const struct config *c, const struct node *n, const struct memory *memory,
+		       struct plan *p, bool of_vfs)
 {
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (p->devices[i].is_vf == of_vfs && is_ours(p, &p->devices[i]))
-			plan_link(c, n, p, &p->devices[i]);
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (d->is_vf == of_vfs && is_ours(p, d) &&
+		    !(of_vfs && streq(memory->stuck, d->pci->physfn)))
+			plan_link(c, n, p, d);
+	}
 }
 
 /* A PF is up before its VFs are made: some drivers give VFs no link otherwise. */
-void plan_link_pf(const struct config *c, const struct node *n,
-		  const struct memory *memory _unused_, struct plan *p)
+void plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p)
 {
-	return plan_links(c, n, p, false);
+	return plan_links(c, n, memory, p, false);
 }
 
 void plan_link_late_pf(const struct config *c _unused_, const struct node *n,
@@ -221,8 +227,8 @@ void plan_link_late_pf(const struct config *c _unused_, const struct node *n,
 	}
 }
 
-void plan_link_vf(const struct config *c, const struct node *n,
-		  const struct memory *memory _unused_, struct plan *p)
+void plan_link_vf(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p)
 {
-	return plan_links(c, n, p, true);
+	return plan_links(c, n, memory, p, true);
 }
