@@ -362,6 +362,25 @@ static void what_a_pf_in_a_pod_does_not_tell_is_as_it_was(_unused_ void **state)
 	memory_done(&s.memory);
 }
 
+static void what_its_pf_has_outlives_a_binding(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	s.node.n_vf_infos = 0; /* the PF is in a pod */
+	s.pcis[OF_VF].instance = 8;
+	assert_pass(&s, 10, "");
+	go_out(&s);
+	assert_pass(&s, 60, "");
+	s.info.vlan = 100;
+	s.node.n_vf_infos = 1;
+	come_back(&s, "ens1v0");
+	assert_pass(&s, 90, "given-back: ens1v0: set-vf-vlan");
+	assert_pass(&s, 92, "set-vf-vlan 100>0");
+	memory_done(&s.memory);
+}
+
 static void with_settings(struct scene *s)
 {
 	s->section.mtu = s->netdevs[OF_PF].mtu = 1400;
@@ -772,6 +791,7 @@ static void two_functions_with_one_guid_are_reported(_unused_ void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_its_pf_has_outlives_a_binding),
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
 		cmocka_unit_test(a_pf_gets_back_its_addresses_and_routes_by_one_plan),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),

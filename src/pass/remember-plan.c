@@ -37,7 +37,7 @@ static struct given with_pf(const struct given *g, const struct given *before)
 
 static void keep_given(struct device_memory *m, const struct given *g)
 {
-	m->given = m->given.name[0] ? with_pf(g, &m->given) : *g;
+	m->given = m->given.name[0] || m->given.vf_mac[0] ? with_pf(g, &m->given) : *g;
 	m->seen = (struct given){};
 	m->seen_usec = 0;
 }
@@ -56,8 +56,14 @@ static void remember_given(const struct node *n, const struct memory *memory,
 			    old->usable_instance != d->pci->instance;
 	struct given now, known;
 
-	if (old && old->usable_instance != d->pci->instance)
-		m->given = m->seen = (struct given){}; /* of a driver's binding that is over */
+	/* Of a driver's binding that is over. Its PF has had for it what it had before. */
+	if (old && old->usable_instance != d->pci->instance) {
+		struct given none = { .vlan = m->given.vlan, .trust = m->given.trust };
+
+		COPY(none.vf_mac, m->given.vf_mac);
+		m->given = none;
+		m->seen = (struct given){};
+	}
 	if (d->is_in_pod) {
 		keep_given(m, !m->is_out && has_stayed(n, m) ? &m->seen : &m->given);
 		m->is_out = m->given.name[0];
