@@ -63,6 +63,17 @@ static const struct {
 	{ 60102131,
 	  "a VF got back the name and MAC that it had before its driver was bound again" },
 	{ 60176548, "model: a rule was to go while the metadata service was waited for" },
+	{ 61577321,
+	  "a port of a card that shares its RDMA device in a bond counted as one in a pod" },
+	{ 61649272, "the same" },
+	{ 61758069, "the same" },
+	{ 61967429, "the same" },
+	{ 61974804, "the same" },
+	{ 61789631, "a VF was brought up while a write to its PF hung, and kept a random MAC" },
+	{ 61842141, "what a PF had for a VF was forgotten as that was bound again while the PF was "
+		    "in a pod" },
+	{ 61961346, "the same" },
+	{ 61748137, "model: a name was to be put back that a function out of Match= had" },
 	{ 61249510, "model: a name was to be put back that a function has whose own is taken" },
 	{ 60123342, "model: a name was to be put back that a function out of Match= had" },
 };

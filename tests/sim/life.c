@@ -364,6 +364,7 @@ static void run_worker(void)
 	}
 	if (sim.is_dead)
 		return;
+	others_forget_given();
 	sim_trace("= %s, %d changes, %d failed, %" PRIu32 " waiting%s", result.summary,
 		  result.n_changes, result.n_failed, result.n_waiting, r < 0 ? ", no result" : "");
 	service.todo = 0;

@@ -226,6 +226,17 @@ static bool is_name_kept(const struct func *f, size_t n_left)
 	return false;
 }
 
+/* A pass remembers nothing of a function that no section has, so no later one puts it back. */
+void others_forget_given(void)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		struct func *f = &sim.funcs[i];
+
+		if (f->lent.name[0] && !f->is_in_pod && !os_is_managed(f))
+			f->lent.name[0] = '\0';
+	}
+}
+
 void others_check_given(void)
 {
 	for (size_t i = 0; i < sim.n_funcs; i++) {

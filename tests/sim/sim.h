@@ -303,6 +303,7 @@ void others_tell(void); /* something that has an event happened */
 void others_tell_late(void);
 void others_leave(void); /* who makes faults; who uses something stays */
 void others_give_back(void);
+void others_forget_given(void);
 void others_check_given(void); /* what pods gave back is as it was */
 struct func *others_any(bool is_vf);
 void others_use(struct func *f);
