@@ -317,6 +317,12 @@ static void ntpd(struct in_use_scene *s)
 	add_sock(s, IPPROTO_UDP, "192.0.2.10", 123);
 	add_sock(s, IPPROTO_UDP, "10.30.2.2", 123);
 }
+static void servers_of_vrfs(struct in_use_scene *s)
+{
+	ntpd(s);
+	for (size_t i = 0; i < s->n.n_socks; i++)
+		s->socks[i].ifindex = 80 + (uint32_t)i;
+}
 static void ntpd_of_this_address_alone(struct in_use_scene *s)
 {
 	ntpd(s);
@@ -636,6 +642,8 @@ static const struct {
 	  "a program listens on 10.30.2.2, TCP port 68" },
 	{ "ntpd", ntpd, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "ntpd of one address", ntpd_of_this_address_alone, IN_USE_USED,
+	  "a program listens on 10.30.2.2, UDP port 123" },
+	{ "servers of two VRFs", servers_of_vrfs, IN_USE_USED,
 	  "a program listens on 10.30.2.2, UDP port 123" },
 	{ "bound to the netdev", a_socket_of_the_netdev, IN_USE_USED,
 	  "a socket is bound to eth1, UDP port 4789" },

@@ -227,7 +227,8 @@ static bool has_sock(const struct node *n, const struct sock *like, const struct
 			   memcmp(s->local, a->local, 16) == 0);
 }
 
-/* Does its program listen on the same port of every address, as ntpd and named do? */
+/* Does its program listen on the same port of every address, as ntpd and named do? Of a VRF each
+ * has its own. */
 static bool is_everywhere(const struct node *n, const struct sock *s)
 {
 	size_t n_addresses = 0;
@@ -241,7 +242,7 @@ static bool is_everywhere(const struct node *n, const struct sock *s)
 			return false;
 		n_addresses++;
 	}
-	return n_addresses > 1;
+	return n_addresses > 1 && s->ifindex == 0;
 }
 
 static void put_sock(const struct sock *s, const struct netdev *nd, bool is_connected, char *ret,
