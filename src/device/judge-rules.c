@@ -474,7 +474,8 @@ bool judge_is_in_pod(const struct node *n, const struct device *d, const struct 
 		return false;
 	if (m->netdev[0] && !d->netdev)
 		return !d->pci->is_without_netdev;
-	/* A port of a bond is here: the ports of a card share one RDMA device, and it comes later. */
+	/* A port of a bond is here: the ports of a card share one RDMA device, which comes later.
+	 */
 	return !d->ibdev && !d->bond && !m->was_virtual && n->netns_mode == NETNS_MODE_EXCLUSIVE;
 }
 
@@ -607,14 +608,16 @@ static bool has_gid(const struct ibdev *ib, const char *type)
  * has GIDs, as it has of a netdev alone, wherever that is: ib_cache_gid_set_default_gid(). */
 static const char *namespace_of(const struct node *n, const struct pci *pci)
 {
-	const bool lacks_netdev = pci->driver[0] && pci->class >> 8 == CLASS_ETHERNET &&
-				  !node_netdev_of(n, pci->address) && !pci_lacks_netdev(pci);
-	const struct ibdev *ib = node_ibdev_of(n, pci->address);
-	const bool lacks_ibdev = n->netns_mode == NETNS_MODE_EXCLUSIVE && !ib;
-	const bool has_sign = n->n_netnses > 0 || (ib && has_gid(ib, GID_ROCE_V2));
+	const struct ibdev *ib;
+	bool lacks_netdev;
 
-	if (!pci->driver[0] || pci->health[0] || !(lacks_netdev || lacks_ibdev) ||
-	    !(pci->is_away || (n->now_usec == 0 && has_sign)))
+	if (!pci->driver[0] || pci->health[0] || (n->now_usec > 0 && !pci->is_away))
+		return NULL;
+	ib = node_ibdev_of(n, pci->address);
+	lacks_netdev = pci->class >> 8 == CLASS_ETHERNET && !node_netdev_of(n, pci->address) &&
+		       !pci_lacks_netdev(pci);
+	if (!(lacks_netdev || (n->netns_mode == NETNS_MODE_EXCLUSIVE && !ib)) ||
+	    !(pci->is_away || n->n_netnses > 0 || (ib && has_gid(ib, GID_ROCE_V2))))
 		return NULL;
 	return n->n_netnses == 1 ? n->netnses[0].name : "see \"ip netns\" and \"lsns -t net\"";
 }
