@@ -56,7 +56,7 @@ static void remember_given(const struct node *n, const struct memory *memory,
 			    old->usable_instance != d->pci->instance;
 	struct given now, known;
 
-	/* Of a driver's binding that is over. Its PF has had for it what it had before. */
+	/* The driver's binding of these is over. Its PF has for it what it had before. */
 	if (old && old->usable_instance != d->pci->instance) {
 		struct given none = { .vlan = m->given.vlan, .trust = m->given.trust };
 
