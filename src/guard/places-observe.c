@@ -392,14 +392,29 @@ static void add_ends(const struct graph *g, struct node *n, const struct destina
 	}
 }
 
+/* While a router of IPv6 does not answer the kernel tells another route, as if there were none by
+ * that router: rt6_score_route() in net/ipv6/route.c. So the hops of the best route count as well.
+ */
+static void add_hops(const struct node *n, struct lookup *l)
+{
+	struct lookup best = *l;
+
+	best.n_hops = 0;
+	route_find(n, &best);
+	for (size_t i = 0; best.result >= 0 && i < best.n_hops && l->n_hops < LOOKUP_HOPS; i++)
+		if (!ANY(hop, l->hops, l->n_hops, *hop == best.hops[i]))
+			l->hops[l->n_hops++] = best.hops[i];
+}
+
 static void ask(struct os *d, struct node *n, struct lookup *l)
 {
 	if (l->result != -ENODATA)
 		return;
-	if (d->fs.is_live)
-		node_note(n, route_lookup(&d->route, l, true));
-	else
-		route_find(n, l);
+	if (!d->fs.is_live)
+		return route_find(n, l);
+	node_note(n, route_lookup(&d->route, l, true));
+	if (l->family == AF_INET6 && l->result == 0)
+		add_hops(n, l);
 }
 
 /* An end that was asked about is not asked about again, so this ends. */
