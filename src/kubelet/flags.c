@@ -48,6 +48,9 @@ static const struct flag_name {
 	{ "c", FLAG_OWN_CONFIG },
 };
 _Static_assert(ELEMENTSOF(names) == _FLAG_N + 4, "a name for every flag");
+_Static_assert(FLAG_RESERVED_CPUS - FLAG_POLICY == KUBELET_RESERVED_CPUS &&
+		       _KUBELET_SETTING_N == KUBELET_RESERVED_CPUS + 1,
+	       "a flag for every setting, in their order");
 
 static bool is_edited(enum flag_kind kind)
 {

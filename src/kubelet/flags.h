@@ -54,8 +54,8 @@ struct flag {
 	char path[256];  /* where the value is written; empty: not known */
 	uint32_t line;   /* there, from 1; 0: not known */
 	size_t source;   /* the word of ExecStart= it comes from; SIZE_MAX: of none */
-	/* Its bytes there, where it is one plain word in a file of variables or flags; to 0: it is
-	 * none. */
+	/* Bytes of the value in @path, if it is one plain word of a file of variables or flags; to
+	 * 0: it is not. */
 	uint32_t from, to;
 };
 

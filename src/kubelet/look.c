@@ -85,7 +85,7 @@ int kubelet_judge(const struct fs *fs, const struct config *c, bool is_copy,
 		if (is_copy)
 			forget_left_out(ret);
 		kubelet_decide(c, ret, ret_decision);
-		is_over = !needs_systemd(ret, ret_decision);
+		is_over = is_asking || !needs_systemd(ret, ret_decision);
 	}
 	return r;
 }

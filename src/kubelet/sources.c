@@ -217,7 +217,8 @@ int sources_write_kept(const struct yaml_items *l, struct stream *ret)
 
 /*
  * Texts that are recorded in place of a refused file: each is refused for the same reason and tells
- * nothing else. That of -EFBIG stands behind as many lines as make it too large.
+ * nothing else, but for where and why in that of -EBADMSG. That of -EFBIG stands behind as many
+ * lines as make it too large.
  */
 static const struct stand_in {
 	int r;
@@ -243,8 +244,10 @@ static int record_refused(const struct fs *fs, const char *path, uint32_t line, 
 		return -ENOMEM;
 	line = why == -EFBIG ? YAML_MAX_BYTES : why == -EBADMSG ? 0 : line;
 	for (; line > 1; line--)
-		fputc('\n', out.f);
-	fprintf(out.f, row->format, tail);
+		if (fputc('\n', out.f) == EOF)
+			return -ENOMEM;
+	if (fprintf(out.f, row->format, tail) < 0)
+		return -ENOMEM;
 	return fs_record_stream(fs, path, &out);
 }
 

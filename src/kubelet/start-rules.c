@@ -53,7 +53,7 @@ struct start_question {
 	struct start_exits *ret;
 };
 
-/* Words that are none are not said. */
+/* Notes a message with which the kubelet exits, unless it is empty or one of q->but. */
 static _printf_(2, 3) void say(const struct start_question *q, const char *format, ...)
 {
 	struct start_exits *ret = q->ret;

@@ -609,7 +609,8 @@ static int expand_inside(struct unit *u, const char *word, size_t source, struct
 			     MAX_TEXT_BYTES);
 		return 0;
 	}
-	if (stream_take(&out, &text) < 0)
+	/* A memory stream of glibc may lose what it has no memory for without an error. */
+	if (stream_take(&out, &text) < 0 || out.size != n)
 		return -ENOMEM;
 	return add_argument(u, text, source, of ? &inside : c);
 }

@@ -120,23 +120,24 @@ int word_expand_specifiers(const char *word, const char *unit, char **ret)
 {
 	const char *dot = strrchr(unit, '.') ?: unit + strlen(unit);
 	_cleanup_(stream_done) struct stream out = {};
+	int r = 0;
 
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
-	for (; *word; word++) {
+	for (; *word && r >= 0; word++) {
 		if (*word != '%' || !word[1]) {
-			fputc(*word, out.f);
+			r = fputc(*word, out.f);
 			continue;
 		}
 		word++;
 		if (!strchr("%nNp", *word) || ftell(out.f) > (long)MAX_TEXT_BYTES)
 			return -EBADMSG;
 		if (*word == '%' || *word == 'n')
-			fputs(*word == '%' ? "%" : unit, out.f);
+			r = fputs(*word == '%' ? "%" : unit, out.f);
 		else
-			fprintf(out.f, "%.*s", (int)(dot - unit), unit);
+			r = fprintf(out.f, "%.*s", (int)(dot - unit), unit);
 	}
-	return stream_take(&out, ret);
+	return r < 0 ? -ENOMEM : stream_take(&out, ret);
 }
 
 /* Files of variables: load_env_file() of systemd as one machine of states */
@@ -263,7 +264,7 @@ static bool is_name(const char *s)
 
 int variable_next(const char *text, size_t size, size_t *at, struct variable *ret)
 {
-	/* Beside the NUL, the end of the file is the end of a line. */
+	/* Two more: the NUL, and the line end that the end of the file stands for. */
 	_cleanup_(freep) char *room = *at < size ? malloc(size - *at + 2) : NULL;
 
 	while (*at < size) {

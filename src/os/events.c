@@ -50,11 +50,14 @@ int events_add_neighbours(struct netlink *nl)
 static bool leads_to_card(const struct fs *net, const char *name, int depth)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r = 0;
 
-	if (fs_exists(net, FS_PATH("%s/device", name)) > 0)
+	if (fs_exists(net, FS_PATH("%s/device", name)) != 0) /* also when it cannot be told */
 		return true;
 	if (depth > 0)
-		fs_list(net, name, &names);
+		r = fs_list(net, name, &names);
+	if (r < 0)
+		return r != -ENOENT && r != -ENOTDIR;
 	return ANY(n, names.names, names.n_names,
 		   is_prefix(*n, "lower_") && leads_to_card(net, *n + strlen("lower_"), depth - 1));
 }

@@ -9,7 +9,7 @@
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
 
-#define MAX_BYTES (64u << 20) /* of a table: a row has 150 bytes */
+#define MAX_BYTES (64u << 20) /* of a table: a row has some 150 bytes, of IPv6 more */
 
 struct socks {
 	struct sock *items; /* owned */
@@ -133,7 +133,7 @@ static int read_table(const struct fs *fs, const char *path, int family, struct 
 	int r = fs_read_all(fs, path, MAX_BYTES, true, &text, NULL);
 
 	if (r < 0)
-		return r == -ENOENT && family == AF_INET6 ? 0 : r;
+		return r == -ENOENT && family == AF_INET6 ? 0 : r == -EFBIG ? -E2BIG : r;
 	for (char *rest = text, *row; r >= 0 && (row = strsep(&rest, "\n"));)
 		r = on_row(row, family, l);
 	return r;
