@@ -900,9 +900,11 @@ enum reason judge_cause(const struct node *n, const struct pci *pci, enum reason
 		return REASON_NOT_RECORDED;
 	}
 	for (size_t i = 0; i < ELEMENTSOF(evidence); i++) {
-		const char *name = !evidence[i].seen ? "" : evidence[i].seen(n, pci);
+		const char *name = evidence[i].of != of ? NULL
+				   : evidence[i].seen   ? evidence[i].seen(n, pci)
+							: "";
 
-		if (evidence[i].of != of || !name)
+		if (!name)
 			continue;
 		if (evidence[i].words)
 			snprintf(detail, size, evidence[i].words, name);
