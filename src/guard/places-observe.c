@@ -392,15 +392,18 @@ static void add_ends(const struct graph *g, struct node *n, const struct destina
 	}
 }
 
-/* While a router of IPv6 does not answer the kernel tells another route, as if there were none by
- * that router: rt6_score_route() in net/ipv6/route.c. So the hops of the best route count as well.
- */
+/* The kernel passes over a route of IPv6 while its router does not answer: rt6_score_route() in
+ * net/ipv6/route.c. So the hops of the best route count as well, but not those of rails that
+ * routers advertise themselves on. */
 static void add_hops(const struct node *n, struct lookup *l)
 {
 	struct lookup best = *l;
 
 	best.n_hops = 0;
 	route_find(n, &best);
+	if (ANY(hop, best.hops, best.n_hops, *hop == l->found) ||
+	    (best.protocol == RTPROT_RA && l->protocol != RTPROT_RA))
+		return;
 	for (size_t i = 0; best.result >= 0 && i < best.n_hops && l->n_hops < LOOKUP_HOPS; i++)
 		if (!ANY(hop, l->hops, l->n_hops, *hop == best.hops[i]))
 			l->hops[l->n_hops++] = best.hops[i];

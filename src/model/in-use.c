@@ -223,12 +223,12 @@ static bool has_sock(const struct node *n, const struct sock *like, const struct
 {
 	return ANY(s, n->socks, n->n_socks,
 		   s->is_listening && s->family == like->family && s->protocol == like->protocol &&
-			   s->local_port == like->local_port &&
+			   s->local_port == like->local_port && s->ifindex == like->ifindex &&
 			   memcmp(s->local, a->local, 16) == 0);
 }
 
-/* Does its program listen on the same port of every address, as ntpd and named do? Of a VRF each
- * has its own. */
+/* Does its program listen on the same port of every address, as ntpd and named do? A socket that is
+ * bound to a VRF is of that alone. */
 static bool is_everywhere(const struct node *n, const struct sock *s)
 {
 	size_t n_addresses = 0;

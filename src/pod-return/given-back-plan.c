@@ -119,6 +119,8 @@ static void want_all(struct back *b, const struct given *now, const struct given
 	want_text(b, VERB_SET_MAC, now->mac, g->mac);
 	if (dc->trust == TRUST_KEEP)
 		want_number(b, VERB_SET_VF_TRUST, now->trust, g->trust);
+	if (!g->name[0]) /* its netdev is another one since: remember-plan.c */
+		return;
 	if (dc->mtu == 0)
 		want_number(b, VERB_SET_MTU, now->mtu, g->mtu);
 	want_altnames(b, VERB_REMOVE_ALTNAME, now->altnames, g->altnames);
