@@ -323,6 +323,11 @@ static void servers_of_vrfs(struct in_use_scene *s)
 	for (size_t i = 0; i < s->n.n_socks; i++)
 		s->socks[i].ifindex = 80 + (uint32_t)i;
 }
+static void a_server_beside_one_of_a_vrf(struct in_use_scene *s)
+{
+	ntpd(s);
+	s->socks[0].ifindex = 80;
+}
 static void ntpd_of_this_address_alone(struct in_use_scene *s)
 {
 	ntpd(s);
@@ -644,6 +649,8 @@ static const struct {
 	{ "ntpd of one address", ntpd_of_this_address_alone, IN_USE_USED,
 	  "a program listens on 10.30.2.2, UDP port 123" },
 	{ "servers of two VRFs", servers_of_vrfs, IN_USE_USED,
+	  "a program listens on 10.30.2.2, UDP port 123" },
+	{ "server beside one of a VRF", a_server_beside_one_of_a_vrf, IN_USE_USED,
 	  "a program listens on 10.30.2.2, UDP port 123" },
 	{ "bound to the netdev", a_socket_of_the_netdev, IN_USE_USED,
 	  "a socket is bound to eth1, UDP port 4789" },
