@@ -339,6 +339,18 @@ static void what_a_pf_in_a_pod_does_not_tell_waits_for_it(_unused_ void **state)
 	memory_done(&s.memory);
 }
 
+/* A pod sets a VLAN, and the PF is back with the VF. */
+static void assert_vlan_is_put_back(struct scene *s)
+{
+	go_out(s);
+	assert_pass(s, 60, "");
+	s->info.vlan = 100;
+	s->node.n_vf_infos = 1;
+	come_back(s, "ens1v0");
+	assert_pass(s, 90, "given-back: ens1v0: set-vf-vlan");
+	assert_pass(s, 92, "set-vf-vlan 100>0");
+}
+
 /* An administrator's "apply" while the PF is in a pod records what shows, and forgets nothing. */
 static void what_a_pf_in_a_pod_does_not_tell_is_as_it_was(_unused_ void **state)
 {
@@ -352,13 +364,7 @@ static void what_a_pf_in_a_pod_does_not_tell_is_as_it_was(_unused_ void **state)
 	s.node.is_by_hand = false;
 	assert_pass(&s, 30, "");
 	assert_pass(&s, 50, "");
-	go_out(&s);
-	assert_pass(&s, 60, "");
-	s.info.vlan = 100;
-	s.node.n_vf_infos = 1;
-	come_back(&s, "ens1v0");
-	assert_pass(&s, 90, "given-back: ens1v0: set-vf-vlan");
-	assert_pass(&s, 92, "set-vf-vlan 100>0");
+	assert_vlan_is_put_back(&s);
 	memory_done(&s.memory);
 }
 
@@ -371,13 +377,7 @@ static void what_its_pf_has_outlives_a_binding(_unused_ void **state)
 	s.node.n_vf_infos = 0; /* the PF is in a pod */
 	s.pcis[OF_VF].instance = 8;
 	assert_pass(&s, 10, "");
-	go_out(&s);
-	assert_pass(&s, 60, "");
-	s.info.vlan = 100;
-	s.node.n_vf_infos = 1;
-	come_back(&s, "ens1v0");
-	assert_pass(&s, 90, "given-back: ens1v0: set-vf-vlan");
-	assert_pass(&s, 92, "set-vf-vlan 100>0");
+	assert_vlan_is_put_back(&s);
 	memory_done(&s.memory);
 }
 

@@ -139,6 +139,19 @@ static bool is_named(const char *text, const struct node *n, const struct pci *p
 	       (nd && (has_word(text, nd->name) || has_word(text, nd->mac)));
 }
 
+/* The SR-IOV network operator takes VFs as they are where a policy says so: has each its word? */
+static bool is_external(const char *text, const char *key)
+{
+	static const char word[] = "externallymanaged";
+	int n = 0;
+
+	for (const char *at = text; (at = strcasestr(at, key)); at++)
+		n++;
+	for (const char *at = text; (at = strcasestr(at, word)); at++)
+		n -= is_prefix(at + strlen(word) + strspn(at + strlen(word), "\": "), "true");
+	return n <= 0;
+}
+
 /* Adds a file for each PF that it names, or for every PF when it names none. False: it is a folder.
  */
 static bool add_owner(const struct fs *fs, const char *path, const char *key, struct node *n)
@@ -150,9 +163,7 @@ static bool add_owner(const struct fs *fs, const char *path, const char *key, st
 	if (r < 0 || strstr(path, "rdma-provision") || !strcasestr(text, key) ||
 	    !has_word(text, key))
 		return r != -EISDIR;
-	/* The SR-IOV network operator takes VFs as they are where each of its policies says so. */
-	if (has_word(text, "externallymanaged\"?: *true") &&
-	    !strstr(text, "externallymanaged: false"))
+	if (is_external(text, key))
 		return true;
 	for (size_t i = 0; i < n->n_pcis; i++)
 		names_any |= is_named(text, n, &n->pcis[i]);
