@@ -6,6 +6,7 @@
 #include "../guard/users-observe.h"
 #include "../health/limits-observe.h"
 #include "../model/plan.h"
+#include "../os/kmsg.h"
 #include "../os/snapshot.h"
 #include "../os/tar.h"
 #include "../step/observers.h"
@@ -110,7 +111,8 @@ static int write_archive(const struct recorder *rec, const char *answers, int fd
 static int answer_all(struct os *d, struct node *n, const struct memory *memory)
 {
 	_cleanup_(questions_done) struct questions q = {
-		.set = 1u << QUESTION_PCIE | (n->has_dcbs ? 0 : 1u << QUESTION_DCB)
+		.set = 1u << QUESTION_PCIE | 1u << QUESTION_LOG |
+		       (n->has_dcbs ? 0 : 1u << QUESTION_DCB)
 	};
 	int r = n->has_users ? 0 : observe_users(d, n, memory);
 
@@ -120,6 +122,7 @@ static int answer_all(struct os *d, struct node *n, const struct memory *memory)
 	if (r < 0)
 		return r;
 	observe_pcie(&d->fs, &q, n);
+	observe_log(&d->fs, &q, n);
 	return observe_dcbs(d, &q, n, memory);
 }
 

@@ -10,12 +10,14 @@
 #include "../kubelet/look.h"
 #include "../os/child.h"
 #include "../os/helper.h"
+#include "../os/kmsg.h"
 #include "../os/manager.h"
 #include "../os/os.h"
 #include "../plugin/plugin-output.h"
 #include "../step/other-files.h"
 #include "command.h"
 
+#include <linux/capability.h>
 #include <poll.h>
 #include <sys/prctl.h>
 
@@ -27,8 +29,10 @@ static int serve_manager(_unused_ struct os *d, const struct helper_question *q,
 	return manager_serve(q->text, ret);
 }
 
-static int serve_module(struct os *d, const struct helper_question *q, _unused_ char **ret)
+static int serve_module(struct os *d, const struct helper_question *q, char **ret)
 {
+	if (streq(q->text, KMSG_QUESTION)) /* without the capability it would ask itself */
+		return helper_is_needed(CAP_SYSLOG) ? -EPERM : kmsg_read(&d->fs, ret);
 	return module_serve(&d->modules, &d->fs, q->text);
 }
 

@@ -227,19 +227,15 @@ static int refuse_name(const struct node *n, const char *name)
  * processes is not too much. */
 static int look_closer(struct os *d, const struct pci *pci, struct node *n, struct memory *memory)
 {
-	_cleanup_(questions_done) struct questions q = {};
-	int r, n_lines;
+	_cleanup_(questions_done) struct questions q = {}, of_log = { .set = 1u << QUESTION_LOG };
+	int r = questions_add_function(&of_log, pci->address);
 
-	if (d->fs.is_live && !n->has_users) {
+	if (r >= 0 && d->fs.is_live && !n->has_users)
 		r = observe_users(d, n, memory);
-		if (r < 0)
-			return r;
-	}
-	if (!pci->is_management) {
+	if (r >= 0 && !pci->is_management)
 		r = questions_add_function(&q, *pci->physfn ? pci->physfn : pci->address);
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	q.set = 1u << QUESTION_PCIE | (n->has_dcbs ? 0 : 1u << QUESTION_DCB);
 	observe_pcie(&d->fs, &q, n);
 	if (d->fs.is_live) {
@@ -247,9 +243,8 @@ static int look_closer(struct os *d, const struct pci *pci, struct node *n, stru
 		if (r < 0)
 			return r;
 	}
-	n_lines = kmsg_read(&d->fs, pci->address, n->log_lines, LOG_LINES_MAX);
-	n->n_log_lines = (size_t)MAX(n_lines, 0); /* not everybody may read it */
-	return 0;
+	observe_log(&d->fs, &of_log, n);
+	return node_result(n);
 }
 
 /*

@@ -275,6 +275,18 @@ static void hand_out(const struct config *c, const struct node *n, const struct 
 	d->is_handed_out = is_meant && d->aside == REASON_NONE && !d->is_foreign;
 }
 
+/* The driver's own last words are the nearest thing to a cause. */
+static void quote_driver(const struct node *n, struct device *d)
+{
+	const struct log_line *last = NULL;
+
+	for (size_t i = 0; i < n->n_log_lines; i++)
+		if (streq(n->log_lines[i].pci, d->pci->address))
+			last = &n->log_lines[i];
+	if (last)
+		append_word(d->detail, sizeof(d->detail), "; ", "kernel log: %s", last->text);
+}
+
 static void add_device(const struct config *c, const struct node *n, const struct memory *memory,
 		       struct plan *p, const struct pci *pci, const struct device_config *dc)
 {
@@ -327,6 +339,8 @@ static void add_device(const struct config *c, const struct node *n, const struc
 
 	d->reason = judge_device(c, n, memory, p, d);
 	d->reason = judge_cause(n, pci, d->reason, d->detail, sizeof(d->detail), &d->advice);
+	if (d->reason == REASON_NO_DRIVER)
+		quote_driver(n, d);
 	d->is_usable = d->reason == REASON_NONE;
 	/* On its way into a pod, or back, a device is unusable for a moment: one look proves
 	 * nothing. A device that was bound again was never usable. */

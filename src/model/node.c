@@ -66,6 +66,7 @@ void node_done(struct node *n)
 	free(n->tunnel_ends);
 	free(n->hosts);
 	free(n->socks);
+	free(n->log_lines);
 	free(n->link_news);
 	free(n->addresses);
 	free(n->routes);

@@ -353,12 +353,13 @@ enum node_state {
 
 const char *node_state_name(enum node_state s);
 
-/* A line of the kernel's log about a function. */
+/* A line of the kernel's log about a function, with the time since the boot. */
 struct log_line {
+	char pci[PCI_LEN];
 	char text[256];
 };
 
-#define LOG_LINES_MAX 5
+#define LOG_LINES_MAX 5 /* of a function */
 
 struct attempts;
 struct boot;
@@ -517,8 +518,7 @@ struct node {
 
 	bool is_short; /* there was no memory for a fact: see node_result() */
 
-	/* The kernel's log about the function that "explain" is asked about. */
-	struct log_line log_lines[LOG_LINES_MAX];
+	struct log_line *log_lines; /* owned, oldest first; of QUESTION_LOG */
 	size_t n_log_lines;
 
 	struct text_index indexes[_NODE_INDEX_N];

@@ -22,6 +22,7 @@ enum question {
 	QUESTION_DCB,         /* what do the ports of these PFs do with priorities? node.dcbs */
 	QUESTION_PCIE,        /* what are the PCIe links of these PFs? pci.link; for hints alone */
 	QUESTION_LINK_DOWNED, /* how often did these PFs lose their link? ibdev.link_downed */
+	QUESTION_LOG,         /* what did drivers log last of functions? node.log_lines */
 	QUESTION_NETNS_MODE,  /* of the RDMA subsystem, where nothing else is looked at */
 	_QUESTION_N
 };

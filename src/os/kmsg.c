@@ -1,82 +1,161 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kmsg.h"
 
-#include <fcntl.h>
+#include "helper.h"
+#include "module.h"
 
-#define PATH        "dev/kmsg"
-#define MAX_RECORDS 100000 /* a writer as fast as this reader must not keep it here */
-#define MAX_BYTES   (4u << 20)
-#define WARNING     4 /* KERN_WARNING; lower is worse */
+#include <ctype.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <sys/klog.h>
 
-struct lines {
-	const char *pci;
-	struct log_line *all;
-	size_t n, max;
-};
+#define PATH      "dev/kmsg"
+#define MAX_BYTES (4u << 20)
+#define WARNING   4 /* KERN_WARNING; lower is worse */
+#define ASK_USEC  (5 * USEC_PER_SEC)
 
-/* "4,1234,5678,-;mlx5_core 0000:41:00.1: ...\n SUBSYSTEM=pci\n DEVICE=+pci:0000:41:00.1\n" */
-static void take(struct lines *l, const char *record)
+/* Numbers of syslog(2), which the C library has no names for. */
+#define READ_ALL    3
+#define SIZE_BUFFER 10
+
+/* Finds "0000:41:00.1" in a line. Return: its length, 0: there is none. */
+static size_t find_address(const char *line, const char **ret)
 {
-	const char *text = strchr(record, ';'), *number = strchr(record, ',');
-	const char *time = number ? strchr(number + 1, ',') : NULL;
-	const uint64_t usec = time ? strtoull(time + 1, NULL, 10) : 0;
-	char device[PCI_LEN + 16], line[sizeof(l->all->text)];
+	static const char pattern[] = ":xx:xx.x";
 
-	snprintf(device, sizeof(device), "DEVICE=+pci:%s", l->pci);
-	if (!text || (strtoul(record, NULL, 10) & 7) > WARNING)
-		return;
-	snprintf(line, sizeof(line), "[%5" PRIu64 ".%06" PRIu64 "] %.*s", usec / USEC_PER_SEC,
-		 usec % USEC_PER_SEC, (int)strcspn(text + 1, "\n"), text + 1);
-	if (!strstr(line, l->pci) && !strstr(text, device))
-		return;
-	if (l->n == l->max)
-		memmove(&l->all[0], &l->all[1], --l->n * sizeof(*l->all));
-	COPY(l->all[l->n++].text, line);
+	for (const char *s = strchr(line, ':'); s; s = strchr(s + 1, ':')) {
+		size_t n = 0, domain = 0;
+
+		while (pattern[n] &&
+		       (pattern[n] == 'x' ? isxdigit((unsigned char)s[n]) : s[n] == pattern[n]))
+			n++;
+		while (s - domain > line && isxdigit((unsigned char)s[-1 - (ptrdiff_t)domain]))
+			domain++;
+		*ret = s - domain;
+		if (!pattern[n] && domain >= 4 && domain + n < PCI_LEN)
+			return domain + n;
+	}
+	return 0;
 }
 
-static int take_file(struct lines *l, const struct fs *fs)
+/* Is it a warning or an error of a function? A line without a level goes on with another one. */
+static bool is_kept(const char *line)
+{
+	const char *level = line + (line[0] == '<'), *address;
+
+	return isdigit((unsigned char)*level) && (strtoul(level, NULL, 10) & 7) <= WARNING &&
+	       strchr(line, line[0] == '<' ? '>' : ';') && find_address(line, &address) > 0;
+}
+
+static void filter(char *text)
+{
+	char *to = text, *rest = text, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		size_t n = is_kept(line) ? strlen(line) : 0;
+
+		memmove(to, line, n);
+		to += n;
+		if (n > 0 && rest)
+			*to++ = '\n';
+	}
+	*to = '\0';
+}
+
+static int read_live(char **ret)
+{
+	const int size = klogctl(SIZE_BUFFER, NULL, 0);
+	_cleanup_(freep) char *text = size < 0 ? NULL : malloc((size_t)size + 1);
+	int n;
+
+	if (size < 0)
+		return -errno;
+	if (!text)
+		return -ENOMEM;
+	n = klogctl(READ_ALL, text, size);
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	*ret = TAKE(text);
+	return 0;
+}
+
+static int read_log(const struct fs *fs, char **ret)
+{
+	struct fs quiet = *fs;
+	int r = -EHOSTDOWN;
+
+	quiet.on_read = NULL;
+	if (!fs->is_live)
+		return fs_read_all(&quiet, PATH, MAX_BYTES, false, ret, NULL);
+	if (helper_is_needed(CAP_SYSLOG))
+		r = helper_ask(MODULE_SOCKET, KMSG_QUESTION, ASK_USEC, ret);
+	return r == -EHOSTDOWN ? read_live(ret) : r;
+}
+
+int kmsg_read(const struct fs *fs, char **ret)
 {
 	_cleanup_(freep) char *text = NULL;
-	int r = fs_read_all(fs, PATH, MAX_BYTES, false, &text, NULL);
+	int r = read_log(fs, &text);
 
 	if (r < 0)
 		return r;
-	for (char *record = text, *end; record && *record; record = end) {
-		end = strchr(record, '\n');
-		while (end && end[1] == ' ')
-			end = strchr(end + 1, '\n');
-		if (end)
-			*end++ = '\0';
-		take(l, record);
-	}
+	filter(text);
+	if (fs->on_read)
+		fs->on_read(fs->userdata, RECORD_FILE, PATH, text, strlen(text));
+	*ret = TAKE(text);
 	return 0;
 }
 
-/* A record is one read; EPIPE tells that some were overwritten meanwhile. */
-static int take_ring(struct lines *l, const struct fs *fs)
+static void parse(const char *line, struct log_line *ret)
 {
-	_cleanup_(closep) int fd = fs_open(fs, PATH, O_RDONLY | O_NONBLOCK);
-	char record[8192];
+	const char *address;
+	const int length = (int)find_address(line, &address);
+	uint64_t usec = 0;
 
-	if (fd < 0)
-		return fd;
-	for (int i = 0; i < MAX_RECORDS; i++) {
-		ssize_t size = read(fd, record, sizeof(record) - 1);
-
-		if (size < 0 && (errno == EPIPE || errno == EINTR))
-			continue;
-		if (size <= 0)
-			return size == 0 || errno == EAGAIN ? 0 : -errno;
-		record[size] = '\0';
-		take(l, record);
-	}
-	return 0;
+	snprintf(ret->pci, sizeof(ret->pci), "%.*s", length, address);
+	if (line[0] == '<')
+		snprintf(ret->text, sizeof(ret->text), "%s", strchr(line, '>') + 1);
+	else if (sscanf(line, "%*u,%*u,%" SCNu64, &usec) >= 0)
+		snprintf(ret->text, sizeof(ret->text), "[%5" PRIu64 ".%06" PRIu64 "] %s",
+			 usec / USEC_PER_SEC, usec % USEC_PER_SEC, strchr(line, ';') + 1);
+	make_printable(ret->text);
 }
 
-int kmsg_read(const struct fs *fs, const char *pci, struct log_line *ret, size_t max)
+/* The last lines of each function are kept. */
+static void add(struct node *n, const struct log_line *l)
 {
-	struct lines l = { pci, ret, 0, max };
-	int r = max == 0 ? 0 : fs->is_live ? take_ring(&l, fs) : take_file(&l, fs);
+	struct log_line *oldest = NULL;
+	size_t count = 0;
 
-	return r < 0 ? r : (int)l.n;
+	for (size_t i = n->n_log_lines; i-- > 0;)
+		if (streq(n->log_lines[i].pci, l->pci)) {
+			oldest = &n->log_lines[i];
+			count++;
+		}
+	if (count == LOG_LINES_MAX)
+		memmove(oldest, oldest + 1,
+			sizeof(*oldest) * (size_t)(&n->log_lines[--n->n_log_lines] - oldest));
+	NODE_ADD(n, log_lines, *l);
+}
+
+int observe_log(const struct fs *fs, const struct questions *q, struct node *n)
+{
+	_cleanup_(freep) char *text = NULL;
+	char *rest, *line;
+
+	if (!questions_ask(q, QUESTION_LOG) || kmsg_read(fs, &text) < 0)
+		return 0;
+	n->n_log_lines = 0;
+	rest = text;
+	while ((line = strsep(&rest, "\n")) && *line) {
+		struct log_line l = {};
+		const struct pci *pci;
+
+		parse(line, &l);
+		pci = node_pci(n, l.pci);
+		if (pci && (!pci->driver[0] || questions_name(q, l.pci)))
+			add(n, &l);
+	}
+	return n->n_log_lines > 0;
 }

@@ -16,7 +16,6 @@
 #define MAX_NOTES_BYTES 65536
 #define ALIGN4(n)       (((n) + 3) & ~(size_t)3)
 
-#define SOCKET   "/run/rdma-provision-module.socket"
 #define ASK_USEC (145 * USEC_PER_SEC) /* below the deadline of the verb that loads */
 #define LOAD     "load"
 #define REMOVE   "remove"
@@ -427,7 +426,7 @@ static int ask(const struct modules *m, const char *what, const char *name, cons
 	if ((size_t)snprintf(question, sizeof(question), "%s %s %s", what, name, options) >=
 	    sizeof(question))
 		return -EMSGSIZE;
-	return helper_ask(SOCKET, question, ASK_USEC, NULL);
+	return helper_ask(MODULE_SOCKET, question, ASK_USEC, NULL);
 }
 
 int module_load(struct modules *m, const char *name, const char *options)

@@ -21,6 +21,8 @@
 
 #include "../model/module-options.h"
 
+#define MODULE_SOCKET "/run/rdma-provision-module.socket"
+
 struct fs;
 struct kmod_ctx;
 

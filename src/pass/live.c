@@ -18,6 +18,7 @@
 #include "../module/modprobe-observe.h"
 #include "../module/module-observe.h"
 #include "../os/child.h"
+#include "../os/kmsg.h"
 #include "../os/memory-file.h"
 #include "../os/smc.h"
 #include "../os/snapshot.h"
@@ -451,7 +452,8 @@ static int answer(void *userdata, const struct questions *q, const struct memory
 
 	observe_pcie(&d->fs, q, n); /* nothing is planned by it */
 	observe_vf_owners(&d->fs, q, n);
-	n_known = observe_link_downed(&d->fs, q, n);
+	n_known = observe_log(&d->fs, q, n);
+	n_known += observe_link_downed(&d->fs, q, n);
 	if (d->fs.is_live && questions_ask(q, QUESTION_USERS)) {
 		observe_users(d, n, memory);
 		n_known++;

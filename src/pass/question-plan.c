@@ -44,6 +44,14 @@ static void ask_for_functions(struct plan *p)
 	}
 }
 
+/* Its driver may have said why it does not drive it. A new VF has no driver until it is bound. */
+static bool needs_log(const struct plan *p, const struct device *d)
+{
+	const struct action *first = plan_next(p, d->pci->address, NULL);
+
+	return d->reason == REASON_NO_DRIVER && !(d->is_vf && first && action_is_open(first));
+}
+
 int plan_ask(const struct node *n, struct plan *p)
 {
 	if (ANY(a, p->actions, p->n_actions, needs_users(a)))
@@ -52,6 +60,8 @@ int plan_ask(const struct node *n, struct plan *p)
 	ask_for_functions(p);
 	if (p->questions.n_lookups > 0)
 		p->questions.set |= 1u << QUESTION_LOOKUPS;
+	if (ANY(d, p->devices, p->n_devices, needs_log(p, d)))
+		p->questions.set |= 1u << QUESTION_LOG;
 	p->questions.set &= ~n->asked;
 	return plan_result(p);
 }

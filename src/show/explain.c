@@ -374,9 +374,10 @@ static json_t *make_node_nic(const struct facts *f)
 }
 
 /* The last warnings and errors that drivers logged. */
-static json_t *make_kernel_lines(const struct node *n)
+static json_t *make_kernel_lines(const struct node *n, const struct pci *pci)
 {
-	return document_list(l, n->log_lines, n->n_log_lines, true, document_text(l->text));
+	return document_list(l, n->log_lines, n->n_log_lines, streq(l->pci, pci->address),
+			     document_text(l->text));
 }
 
 /* NULL: there is no memory. */
@@ -426,7 +427,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 			 "pcie", make_pcie(pci),
 			 "iommu", document_text(pci->iommu),
 			 "health", make_hints(&f, p->health, p->n_health),
-			 "kernel", make_kernel_lines(n),
+			 "kernel", make_kernel_lines(n, pci),
 			 "notes", make_notes(&f),
 			 "node_nic", make_node_nic(&f),
 			 "nccl", make_nccl(&f),

@@ -803,6 +803,12 @@ def nm_late():
     t.function('pci0000:a0/0000:a0:01.0', '0000:a1:00.0', 0x15B3, 0xA2DC, 0x020000, None, 0, 16)
     t.modalias('0000:a1:00.0', 'mlx5_core')
     t.driver_override('0000:a1:00.0', '(null)')
+    t.file('dev/kmsg',
+           '<3>[    7.100000] mlx5_core 0000:a1:00.0: mlx5_function_setup:1096: failed to map the initialization segment\n'
+           '<6>[    7.500000] mlx5_core 0000:a1:00.0: firmware version: 28.43.1014\n'
+           '<3>[  127.912345] mlx5_core 0000:a1:00.0: probe_one:1757:(pid 456): mlx5_init_one failed with error code -110\n'
+           '<4>[  128.000000] mlx5_core 00000041:00:00.0: of a function that is not here\n'
+           '<4>[  129.000000] audit: 12:34:56.7 is no address\n')
     t.config('[Device rail]\n'
              'Match=driver:mlx5_core\n'
              'Expect=3\n'
