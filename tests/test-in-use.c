@@ -225,6 +225,18 @@ static void a_route_of_dhcp_to_a_network(struct in_use_scene *s)
 	an_address(s);
 	add_route(s, ETH1, "10.30.0.0", 16, "10.30.2.1")->protocol = RTPROT_DHCP;
 }
+/* Google Cloud's addresses have no prefix, and their network is behind the gateway. */
+static void a_route_of_dhcp_to_its_network(struct in_use_scene *s)
+{
+	add_address(s, ETH1, "10.30.2.2", 32);
+	add_route(s, ETH1, "10.30.2.1", 32, NULL)->protocol = RTPROT_DHCP;
+	add_route(s, ETH1, "10.30.2.0", 24, "10.30.2.1")->protocol = RTPROT_DHCP;
+}
+static void a_route_of_dhcp_beside_its_network(struct in_use_scene *s)
+{
+	a_route_of_dhcp_to_its_network(s);
+	add_route(s, ETH1, "10.40.2.0", 24, "10.30.2.1")->protocol = RTPROT_DHCP;
+}
 static void a_route_to_169_254(struct in_use_scene *s)
 {
 	struct route *t;
@@ -625,6 +637,10 @@ static const struct {
 	  "eth1 has 10.30.2.2/24" },
 	{ "route to a server", a_route_to_a_server, IN_USE_USED,
 	  "eth1 has a route to 169.254.169.254/32" },
+	{ "route of DHCP to its network", a_route_of_dhcp_to_its_network, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/32" },
+	{ "route of DHCP beside its network", a_route_of_dhcp_beside_its_network, IN_USE_USED,
+	  "eth1 has a route to 10.40.2.0/24" },
 	{ "route of DHCP to a network", a_route_of_dhcp_to_a_network, IN_USE_USED,
 	  "eth1 has a route to 10.30.0.0/16" },
 	{ "route to 169.254/16", a_route_to_169_254, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },

@@ -148,6 +148,13 @@ static bool is_of_link(const struct route *t)
 					    t->dst[0] == 169 && t->dst[1] == 254);
 }
 
+/* Google Cloud gives addresses without a prefix, and routes to their networks. */
+static bool is_to_own_network(const struct route *t, const struct address *a)
+{
+	return a->prefix_len == ip_bits(a->family) &&
+	       ip_is_in_prefix(a->local, t->dst, t->prefix_len);
+}
+
 /*
  * Default routes, routes to a single address on the link or from DHCP, and routes within the
  * prefixes of the link are no use. DHCP gives a default route to each NIC, and one to each name
@@ -156,16 +163,18 @@ static bool is_of_link(const struct route *t)
  */
 static bool is_to_neighbours(const struct node *n, const struct route *t)
 {
-	const bool is_host = t->prefix_len == ip_bits(t->family);
+	const bool has_gateway = route_has_gateway(t);
 	size_t n_of;
 	const struct address *of = node_addresses_of(n, t->ifindex, &n_of);
 
-	if (t->prefix_len == 0 || route_has_gateway(t))
-		return t->prefix_len == 0 || (is_host && t->protocol == RTPROT_DHCP);
-	return is_host || is_of_link(t) ||
+	if (t->prefix_len == 0 || (has_gateway && t->protocol != RTPROT_DHCP))
+		return t->prefix_len == 0;
+	return t->prefix_len == ip_bits(t->family) || (!has_gateway && is_of_link(t)) ||
 	       ANY(a, of, n_of,
-		   a->family == t->family && t->prefix_len >= a->prefix_len &&
-			   ip_is_in_prefix(t->dst, a->peer, a->prefix_len));
+		   a->family == t->family &&
+			   (has_gateway ? is_to_own_network(t, a)
+					: t->prefix_len >= a->prefix_len &&
+						  ip_is_in_prefix(t->dst, a->peer, a->prefix_len)));
 }
 
 /* A route of the host; @is_further: to networks that are not the netdev's own. */
