@@ -27,7 +27,7 @@ enum {
 struct in_use_scene {
 	struct pci pcis[3];
 	struct netdev netdevs[8], aways[2];
-	struct ibdev ibdevs[2];
+	struct ibdev ibdevs[3];
 	struct port ports[2];
 	struct gid gids[2];
 	struct address addresses[8];
@@ -582,6 +582,12 @@ static void contexts(struct in_use_scene *s)
 {
 	s->ibdevs[0].n_contexts = 2;
 }
+static void contexts_of_its_sf(struct in_use_scene *s)
+{
+	COPY(add_netdev(s, "eth1s88", "", 0)->scalable_of, PF);
+	s->ibdevs[s->n.n_ibdevs++] = (struct ibdev){ "mlx5_2", 2, .is_virtual = true,
+						     .netdev = "eth1s88", .n_contexts = 1 };
+}
 static void uncounted_contexts(struct in_use_scene *s)
 {
 	s->ibdevs[0].n_contexts = UINT32_MAX;
@@ -724,6 +730,7 @@ static const struct {
 	  "eth1 has 10.30.2.2/24" },
 	{ "GID of another MAC", a_gid_of_another_mac, IN_USE_USED, "of a netdev above it, eth7" },
 	{ "contexts", contexts, IN_USE_USED, "mlx5_0 has 2 open contexts" },
+	{ "contexts of its SF", contexts_of_its_sf, IN_USE_USED, "mlx5_2 has 1 open context" },
 	{ "uncounted contexts", uncounted_contexts, IN_USE_USED, "cannot be counted" },
 	{ "kernel", a_user_with_a_name, IN_USE_USED, "kernel-user, mlx5_0: 2 PDs of nvme_rdma" },
 	{ "user of another", a_user_of_another, IN_USE_FREE, "" },

@@ -97,14 +97,20 @@ static void add_away(struct finder *s)
 		add(s, USE_IBDEV_NETNS, "its ibdev %s in another network namespace", m->ibdev);
 }
 
-static void add_contexts(struct finder *s)
+static void add_contexts(struct finder *s, const struct ibdev *ib)
 {
-	if (s->ib->n_contexts == UINT32_MAX)
-		add(s, USE_UNKNOWN, "the open contexts of %s cannot be counted", s->ib->name);
-	else if (s->ib->n_contexts > 0)
-		add(s, USE_CONTEXT, "%s has %" PRIu32 " open context%s%s", s->ib->name,
-		    s->ib->n_contexts, s->ib->n_contexts == 1 ? "" : "s",
-		    s->n->has_users ? ", owner not known" : "");
+	if (ib && ib->n_contexts == UINT32_MAX)
+		add(s, USE_UNKNOWN, "the open contexts of %s cannot be counted", ib->name);
+	else if (ib && ib->n_contexts > 0)
+		add(s, USE_CONTEXT, "%s has %" PRIu32 " open context%s%s", ib->name, ib->n_contexts,
+		    ib->n_contexts == 1 ? "" : "s", s->n->has_users ? ", owner not known" : "");
+}
+
+static void add_contexts_of_scalable(struct finder *s, const struct netdev *nd)
+{
+	if (nd->scalable_of[0])
+		add_contexts(s,
+			     FIND(ib, s->n->ibdevs, s->n->n_ibdevs, streq(ib->netdev, nd->name)));
 }
 
 /* --- addresses and routes of the host --- */
@@ -477,6 +483,7 @@ static bool add_stacked(struct finder *s)
 			is_away |= is_own;
 		} else if (is_own) {
 			add_port(s, nd);
+			add_contexts_of_scalable(s, nd);
 		} else {
 			add_upper(s, nd);
 		}
@@ -570,8 +577,7 @@ size_t in_use_find(const struct graph *g, const struct memory *memory, const str
 		return s.n_users;
 	}
 	s.nd = node_own_netdev(s.n, f);
-	if (s.ib)
-		add_contexts(&s);
+	add_contexts(&s, s.ib);
 	if (!add_stacked(&s))
 		add_away(&s);
 	add_host_use(&s);
