@@ -161,6 +161,30 @@ static bool is_to_own_network(const struct route *t, const struct address *a)
 	       ip_is_in_prefix(a->local, t->dst, t->prefix_len);
 }
 
+/* Is a rule for what the host itself sends from this netdev, or gets on it? */
+static bool is_own_rule(const struct rule *r, const struct netdev *nd, const struct address *of,
+			size_t n_of)
+{
+	return (nd && (streq(r->oif, nd->name) || streq(r->iif, nd->name))) ||
+	       ANY(a, of, n_of,
+		   a->family == r->family && ((r->src_len >= a->prefix_len &&
+					       ip_is_in_prefix(a->local, r->src, r->src_len)) ||
+					      (r->dst_len >= a->prefix_len &&
+					       ip_is_in_prefix(r->dst, a->peer, a->prefix_len))));
+}
+
+/* Plugins of clouds send what pods send by a NIC without giving the host an address of it: rules
+ * lead to a table of the NIC. */
+static bool is_for_others(const struct node *n, const struct route *t, const struct address *of,
+			  size_t n_of)
+{
+	const struct netdev *nd = node_netdev(n, t->ifindex);
+
+	return t->table != RT_TABLE_MAIN && t->table != RT_TABLE_DEFAULT &&
+	       ANY(r, n->rules, n->n_rules,
+		   r->family == t->family && r->table == t->table && !is_own_rule(r, nd, of, n_of));
+}
+
 /*
  * Default routes, routes to a single address on the link or from DHCP, and routes within the
  * prefixes of the link are no use. DHCP gives a default route to each NIC, and one to each name
@@ -173,8 +197,10 @@ static bool is_to_neighbours(const struct node *n, const struct route *t)
 	size_t n_of;
 	const struct address *of = node_addresses_of(n, t->ifindex, &n_of);
 
-	if (t->prefix_len == 0 || (has_gateway && t->protocol != RTPROT_DHCP))
-		return t->prefix_len == 0;
+	if (t->prefix_len == 0)
+		return !is_for_others(n, t, of, n_of);
+	if (has_gateway && t->protocol != RTPROT_DHCP)
+		return false;
 	return t->prefix_len == ip_bits(t->family) || (!has_gateway && is_of_link(t)) ||
 	       ANY(a, of, n_of,
 		   a->family == t->family &&
