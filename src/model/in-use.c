@@ -106,13 +106,6 @@ static void add_contexts(struct finder *s, const struct ibdev *ib)
 		    ib->n_contexts == 1 ? "" : "s", s->n->has_users ? ", owner not known" : "");
 }
 
-static void add_contexts_of_scalable(struct finder *s, const struct netdev *nd)
-{
-	if (nd->scalable_of[0])
-		add_contexts(s,
-			     FIND(ib, s->n->ibdevs, s->n->n_ibdevs, streq(ib->netdev, nd->name)));
-}
-
 /* --- addresses and routes of the host --- */
 
 /* Has this service changed how the netdev takes router advertisements, or made its VF? */
@@ -154,42 +147,39 @@ static bool is_of_link(const struct route *t)
 					    t->dst[0] == 169 && t->dst[1] == 254);
 }
 
-/* Google Cloud gives addresses without a prefix, and routes to their networks. */
-static bool is_to_own_network(const struct route *t, const struct address *a)
-{
-	return a->prefix_len == ip_bits(a->family) &&
-	       ip_is_in_prefix(a->local, t->dst, t->prefix_len);
-}
-
-/* Is a rule for what the host itself sends from this netdev, or gets on it? */
-static bool is_own_rule(const struct rule *r, const struct netdev *nd, const struct address *of,
-			size_t n_of)
-{
-	return (nd && (streq(r->oif, nd->name) || streq(r->iif, nd->name))) ||
-	       ANY(a, of, n_of,
-		   a->family == r->family && ((r->src_len >= a->prefix_len &&
-					       ip_is_in_prefix(a->local, r->src, r->src_len)) ||
-					      (r->dst_len >= a->prefix_len &&
-					       ip_is_in_prefix(r->dst, a->peer, a->prefix_len))));
-}
-
-/* Plugins of clouds send what pods send by a NIC without giving the host an address of it: rules
- * lead to a table of the NIC. */
+/*
+ * Does a rule that is for neither the netdev nor its addresses lead to this route? Plugins of
+ * clouds send what pods send by a NIC so, and give the host no address of it.
+ */
 static bool is_for_others(const struct node *n, const struct route *t, const struct address *of,
 			  size_t n_of)
 {
 	const struct netdev *nd = node_netdev(n, t->ifindex);
 
-	return t->table != RT_TABLE_MAIN && t->table != RT_TABLE_DEFAULT &&
-	       ANY(r, n->rules, n->n_rules,
-		   r->family == t->family && r->table == t->table && !is_own_rule(r, nd, of, n_of));
+	for (size_t i = 0; nd && i < n->n_rules; i++) {
+		const struct rule *r = &n->rules[i];
+
+		if (r->family == t->family && r->table == t->table && r->table != RT_TABLE_MAIN &&
+		    r->table != RT_TABLE_DEFAULT && !streq(r->oif, nd->name) &&
+		    !streq(r->iif, nd->name) &&
+		    !ANY(a, of, n_of,
+			 a->family == r->family &&
+				 (r->src_len >= a->prefix_len
+					  ? ip_is_in_prefix(a->local, r->src, r->src_len)
+					  : r->dst_len >= a->prefix_len &&
+						    ip_is_in_prefix(r->dst, a->peer,
+								    a->prefix_len))))
+			return true;
+	}
+	return false;
 }
 
 /*
  * Default routes, routes to a single address on the link or from DHCP, and routes within the
  * prefixes of the link are no use. DHCP gives a default route to each NIC, and one to each name
  * server (RoutesToDNS= of networkd) and a cloud's metadata server; the one by which the node leaves
- * makes its NIC needed.
+ * makes its NIC needed. Google Cloud gives addresses without a prefix, and routes to their
+ * networks.
  */
 static bool is_to_neighbours(const struct node *n, const struct route *t)
 {
@@ -204,7 +194,8 @@ static bool is_to_neighbours(const struct node *n, const struct route *t)
 	return t->prefix_len == ip_bits(t->family) || (!has_gateway && is_of_link(t)) ||
 	       ANY(a, of, n_of,
 		   a->family == t->family &&
-			   (has_gateway ? is_to_own_network(t, a)
+			   (has_gateway ? a->prefix_len == ip_bits(a->family) &&
+						  ip_is_in_prefix(a->local, t->dst, t->prefix_len)
 					: t->prefix_len >= a->prefix_len &&
 						  ip_is_in_prefix(t->dst, a->peer, a->prefix_len)));
 }
@@ -509,7 +500,9 @@ static bool add_stacked(struct finder *s)
 			is_away |= is_own;
 		} else if (is_own) {
 			add_port(s, nd);
-			add_contexts_of_scalable(s, nd);
+			if (nd->scalable_of[0])
+				add_contexts(s, FIND(ib, s->n->ibdevs, s->n->n_ibdevs,
+						     streq(ib->netdev, nd->name)));
 		} else {
 			add_upper(s, nd);
 		}
