@@ -404,6 +404,14 @@ static void with_controller(struct scene *s)
 	s->node.routes = &route;
 	s->node.n_routes = 1;
 }
+/* On a bond, so that it is of no function. */
+static void with_software_device(struct scene *s)
+{
+	with_controller(s);
+	add_netdev(s, "bond0", "");
+	add_ibdev(s, "rxe0", "", "bond0");
+	((struct route *)s->node.routes)->ifindex = s->netdevs[s->node.n_netdevs - 1].ifindex;
+}
 static void not_loaded(struct scene *s)
 {
 	erdma(s)->state = MODULE_AVAILABLE;
@@ -630,6 +638,9 @@ static void each_mode_is_brought_about_or_told(_unused_ void **state)
 		  "reload-module erdma compat_mode=N->compat_mode=Y" NODEPORT, false },
 		{ "auto with GPU and the controller's routes", DRIVER_MODE_AUTO, with_controller,
 		  "hint driver-mode-kept erdma", false },
+		{ "auto with GPU and a software RDMA device", DRIVER_MODE_AUTO,
+		  with_software_device, "reload-module erdma compat_mode=N->compat_mode=Y" NODEPORT,
+		  false },
 		{ "ofed with the controller's routes", DRIVER_MODE_OFED, with_controller,
 		  "reload-module erdma compat_mode=N->compat_mode=Y" NODEPORT, false },
 		{ "auto without GPU, in compat", DRIVER_MODE_AUTO, is_compat,

@@ -27,11 +27,12 @@ enum {
 struct in_use_scene {
 	struct pci pcis[3];
 	struct netdev netdevs[8], aways[2];
-	struct ibdev ibdevs[2];
+	struct ibdev ibdevs[3];
 	struct port ports[2];
 	struct gid gids[2];
 	struct address addresses[8];
 	struct route routes[4];
+	struct rule rules[2];
 	struct sock socks[8];
 	struct tunnel_end ends[1];
 	struct netns netnses[2];
@@ -65,6 +66,7 @@ static void make_scene(struct in_use_scene *s)
 			      .n_ibdevs = 2,
 			      .addresses = s->addresses,
 			      .routes = s->routes,
+			      .rules = s->rules,
 			      .socks = s->socks,
 			      .tunnel_ends = s->ends,
 			      .netnses = s->netnses,
@@ -225,6 +227,18 @@ static void a_route_of_dhcp_to_a_network(struct in_use_scene *s)
 	an_address(s);
 	add_route(s, ETH1, "10.30.0.0", 16, "10.30.2.1")->protocol = RTPROT_DHCP;
 }
+/* Google Cloud's addresses have no prefix, and their network is behind the gateway. */
+static void a_route_of_dhcp_to_its_network(struct in_use_scene *s)
+{
+	add_address(s, ETH1, "10.30.2.2", 32);
+	add_route(s, ETH1, "10.30.2.1", 32, NULL)->protocol = RTPROT_DHCP;
+	add_route(s, ETH1, "10.30.2.0", 24, "10.30.2.1")->protocol = RTPROT_DHCP;
+}
+static void a_route_of_dhcp_beside_its_network(struct in_use_scene *s)
+{
+	a_route_of_dhcp_to_its_network(s);
+	add_route(s, ETH1, "10.40.2.0", 24, "10.30.2.1")->protocol = RTPROT_DHCP;
+}
 static void a_route_to_169_254(struct in_use_scene *s)
 {
 	struct route *t;
@@ -249,6 +263,44 @@ static void a_default_route_of_another_table(struct in_use_scene *s)
 {
 	an_address(s);
 	add_route(s, ETH1, "0.0.0.0", 0, "10.30.2.1")->table = 200;
+}
+static struct rule *add_rule(struct in_use_scene *s, const char *src, uint32_t src_len)
+{
+	struct rule *r = &s->rules[s->n.n_rules++];
+
+	*r = (struct rule){ .table = 200, .src_len = src_len };
+	parse(src, &r->family, r->src);
+	return r;
+}
+static void a_rule_for_its_address(struct in_use_scene *s)
+{
+	a_default_route_of_another_table(s);
+	add_rule(s, "10.30.2.2", 32);
+	COPY(add_rule(s, "0.0.0.0", 0)->oif, "eth1");
+}
+/* "to 10.30.2.0/24 lookup 200" and "from 10.30.2.0/24 lookup 200" */
+static void rules_to_and_from_its_network(struct in_use_scene *s)
+{
+	struct rule *r;
+	int family;
+
+	a_default_route_of_another_table(s);
+	add_rule(s, "10.30.2.0", 24);
+	r = add_rule(s, "0.0.0.0", 0);
+	r->dst_len = 24;
+	parse("10.30.2.0", &family, r->dst);
+}
+/* Plugins of clouds give pods addresses of the network of a NIC, and send what comes from them by
+ * it. */
+static void a_rule_for_a_pod(struct in_use_scene *s)
+{
+	a_rule_for_its_address(s);
+	s->rules[0].src[3] = 77;
+}
+static void a_rule_for_all(struct in_use_scene *s)
+{
+	a_default_route_of_another_table(s);
+	add_rule(s, "0.0.0.0", 0);
 }
 static void an_address_of_its_sf(struct in_use_scene *s)
 {
@@ -570,6 +622,12 @@ static void contexts(struct in_use_scene *s)
 {
 	s->ibdevs[0].n_contexts = 2;
 }
+static void contexts_of_its_sf(struct in_use_scene *s)
+{
+	COPY(add_netdev(s, "eth1s88", "", 0)->scalable_of, PF);
+	s->ibdevs[s->n.n_ibdevs++] = (struct ibdev){ "mlx5_2", 2, .is_virtual = true,
+						     .netdev = "eth1s88", .n_contexts = 1 };
+}
 static void uncounted_contexts(struct in_use_scene *s)
 {
 	s->ibdevs[0].n_contexts = UINT32_MAX;
@@ -625,6 +683,10 @@ static const struct {
 	  "eth1 has 10.30.2.2/24" },
 	{ "route to a server", a_route_to_a_server, IN_USE_USED,
 	  "eth1 has a route to 169.254.169.254/32" },
+	{ "route of DHCP to its network", a_route_of_dhcp_to_its_network, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/32" },
+	{ "route of DHCP beside its network", a_route_of_dhcp_beside_its_network, IN_USE_USED,
+	  "eth1 has a route to 10.40.2.0/24" },
 	{ "route of DHCP to a network", a_route_of_dhcp_to_a_network, IN_USE_USED,
 	  "eth1 has a route to 10.30.0.0/16" },
 	{ "route to 169.254/16", a_route_to_169_254, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
@@ -633,6 +695,12 @@ static const struct {
 	  "eth1 has a route to fd00::/64" },
 	{ "default route of another table", a_default_route_of_another_table, IN_USE_ADDRESSED,
 	  "eth1 has 10.30.2.2/24" },
+	{ "rule for its address", a_rule_for_its_address, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
+	{ "rules for its network", rules_to_and_from_its_network, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
+	{ "rule for a pod", a_rule_for_a_pod, IN_USE_USED, "eth1 has a route to 0.0.0.0/0" },
+	{ "rule for all", a_rule_for_all, IN_USE_USED, "eth1 has a route to 0.0.0.0/0" },
 	{ "route alone", a_route_alone, IN_USE_USED, "eth1 has a route to 10.30.0.0/16" },
 	{ "netdev of an eRDMA", the_netdev_of_an_erdma, IN_USE_FREE, "" },
 	{ "sockets are not known", no_socks, IN_USE_USED,
@@ -708,6 +776,7 @@ static const struct {
 	  "eth1 has 10.30.2.2/24" },
 	{ "GID of another MAC", a_gid_of_another_mac, IN_USE_USED, "of a netdev above it, eth7" },
 	{ "contexts", contexts, IN_USE_USED, "mlx5_0 has 2 open contexts" },
+	{ "contexts of its SF", contexts_of_its_sf, IN_USE_USED, "mlx5_2 has 1 open context" },
 	{ "uncounted contexts", uncounted_contexts, IN_USE_USED, "cannot be counted" },
 	{ "kernel", a_user_with_a_name, IN_USE_USED, "kernel-user, mlx5_0: 2 PDs of nvme_rdma" },
 	{ "user of another", a_user_of_another, IN_USE_FREE, "" },

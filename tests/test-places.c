@@ -248,6 +248,14 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 			      "10.0.0.1@o2ib,10.0.0.2@tcp1:10.0.0.3@o2ib:/fs rw\n" } },
 		  .expected = "storage 10.0.0.1 (lustre server of /var, /" MOUNTS "); "
 			      "storage 10.0.0.2 (lustre server of /var, /" MOUNTS ")" },
+		{ "servers in the source of any file system; Lustre has a number",
+		  { { MOUNTS, "1 1 0:9 / / rw - 9p 10.0.0.1 rw,trans=rdma\n"
+			      "1 1 0:9 / /var rw - wekafs 10.0.0.2,10.0.0.3/default rw\n"
+			      "1 1 2893:512 / /usr rw - lustre 10.0.0.4@o2ib:/fs rw\n" } },
+		  .expected = "storage 10.0.0.1 (9p server of /, /" MOUNTS "); "
+			      "storage 10.0.0.4 (lustre server of /usr, /" MOUNTS "); "
+			      "storage 10.0.0.2 (wekafs server of /var, /" MOUNTS "); "
+			      "storage 10.0.0.3 (wekafs server of /var, /" MOUNTS ")" },
 		{ "a disk by SRP",
 		  { { MOUNTS, "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n" },
 		    { "sys/dev/block/8:1", ">../../../" SRP "/sda1" },

@@ -2495,6 +2495,11 @@ static void not_initialised(struct scene *s)
 	COPY(ibdev_of(s, VF)->ports[0].state, "INIT");
 	vf_without_carrier(s);
 }
+static void not_virtualised(struct scene *s)
+{
+	not_initialised(s);
+	COPY(ibdev_of(s, FIRST)->ports[0].link_layer, "InfiniBand");
+}
 static void second_without_cause(struct scene *s)
 {
 	struct ibdev *ib = ibdev_of(s, VF);
@@ -2583,6 +2588,10 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 		  "mlx5_v1 port 1 is DOWN: eth1v1 has no carrier", true },
 		{ "no subnet manager", not_initialised,
 		  "mlx5_v1 port 1 is INIT: it has a link, and no subnet manager makes it ACTIVE",
+		  false },
+		{ "a subnet manager that serves its PF alone", not_virtualised,
+		  "mlx5_v1 port 1 is INIT: the subnet manager that serves its physical function "
+		  "does not make it ACTIVE",
 		  false },
 		{ "of two ports, that with a cause", second_without_cause,
 		  "mlx5_v1 port 1 is INIT: it has a link, and no subnet manager makes it ACTIVE",

@@ -127,14 +127,9 @@ static bool is_netdev_of_erdma(const struct node *n, const struct pci *pci)
 {
 	const struct netdev *nd = node_netdev_of(n, pci->address);
 
-	for (size_t i = 0; nd && i < n->n_ibdevs; i++) {
-		const struct pci *owner = node_pci(n, n->ibdevs[i].pci);
-
-		if (owner && owner != pci && pci_is_erdma(owner) &&
-		    streq(n->ibdevs[i].netdev, nd->name))
-			return true;
-	}
-	return false;
+	return nd && ANY(ib, n->ibdevs, n->n_ibdevs,
+			 streq(ib->netdev, nd->name) && !streq(ib->pci, pci->address) &&
+				 pci_is_erdma(node_pci(n, ib->pci)));
 }
 
 /* Is it a VF in a copy that lacks the links between VFs and their PF? A guest has no PF. */

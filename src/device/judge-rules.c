@@ -19,8 +19,8 @@
 struct cause_view {
 	const struct netdev *own, *pf, *representor;
 	const struct vf_info *info;
-	const struct port *port;
-	bool is_copy; /* it may lack the carrier */
+	const struct port *port, *above; /* that of its PF */
+	bool is_copy;                    /* it may lack the carrier */
 };
 
 /* "pf0vf3", "c1pf0vf3": __devlink_port_phys_port_name_get() in net/devlink/port.c */
@@ -41,6 +41,7 @@ enum lack {
 	LACK_ANSWER, /* no other end is found */
 	LACK_UP,
 	LACK_ENABLED, /* its PF has it disabled */
+	LACK_SUPPORT, /* of InfiniBand: the subnet manager knows the PF alone */
 	LACK_MANAGER, /* of InfiniBand: the link is trained, and it is a subnet manager's turn */
 	LACK_CABLE,
 	LACK_CARRIER,
@@ -58,6 +59,9 @@ static bool lacks(const struct cause_view *v, const struct netdev *nd, enum lack
 		return nd && !nd->is_up;
 	case LACK_ENABLED:
 		return v->info && v->info->link_state == IFLA_VF_LINK_STATE_DISABLE;
+	case LACK_SUPPORT:
+		return v->above && streq(v->above->link_layer, "InfiniBand") &&
+		       streq(v->above->state, "ACTIVE") && lacks(v, nd, LACK_MANAGER);
 	case LACK_MANAGER:
 		return v->port && streq(v->port->link_layer, "InfiniBand") &&
 		       (streq(v->port->state, "INIT") || streq(v->port->state, "ARMED"));
@@ -93,6 +97,10 @@ static const struct {
 	{ LACK_ENABLED, offsetof(struct cause_view, pf),
 	  "%s keeps its link down (link-state disable)",
 	  "\"ip link set PF vf N state auto\", and look for what disables it." },
+	{ LACK_SUPPORT, offsetof(struct cause_view, own),
+	  "the subnet manager that serves its physical function does not make it ACTIVE",
+	  "The subnet manager has to support virtual functions: the opensm of NVIDIA does with "
+	  "\"virt_enabled 2\" in opensm.conf, that of most distributions does not." },
 	{ LACK_MANAGER, offsetof(struct cause_view, own),
 	  "it has a link, and no subnet manager makes it ACTIVE",
 	  "Start a subnet manager for this fabric (opensm, opafm for Omni-Path, or that of a "
@@ -125,12 +133,14 @@ static const char *find_port_cause(const struct node *n, const struct pci *pci,
 				   const struct netdev *nd, const struct port *port, char *detail,
 				   size_t size)
 {
+	const struct ibdev *pf = node_ibdev_of(n, pci->physfn);
 	const struct cause_view v = { nd,
 				      pci->physfn[0] ? node_netdev_of(n, pci->physfn) : NULL,
 				      find_representor(n, pci),
 				      pci->physfn[0] ? node_vf_info(n, pci->physfn, pci->vf_index)
 						     : NULL,
 				      port,
+				      pf && pf->n_ports > 0 ? &pf->ports[0] : NULL,
 				      n->is_copy };
 
 	/* A VF whose PF is not on this machine has no cable here. */

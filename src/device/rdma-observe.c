@@ -51,7 +51,7 @@ void rdma_find_netdev(const struct node *n, struct ibdev *ib)
 
 	if (ib->netdev[0])
 		return;
-	if (!ib->pci[0] || nd || (pci && pci_is_erdma(pci)))
+	if (!ib->pci[0] || nd || pci_is_erdma(pci))
 		take_gid_name(n, nd, ib);
 	if (!nd && pci && streq(pci->driver, "erdma"))
 		nd = find_by_guid(n, ib->node_guid);

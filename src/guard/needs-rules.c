@@ -62,7 +62,6 @@ struct search {
 	const struct node *n;
 	const struct memory *memory;
 	struct plan *p;
-	bool has_erdma;      /* an RDMA device has the netdev of another function */
 	bool is_ipv4_known;  /* a default destination of IPv4, or the kubelet's address */
 	bool has_default[2]; /* of IPv4 and IPv6: main has a way for the default destination */
 	bool is_end_unknown; /* the default destination or an API server leads to one */
@@ -129,7 +128,7 @@ static void add_netdev(struct search *s, const struct netdev *nd, const struct e
 		*ret = MAX(*ret, LEADS_HARDWARE);
 	}
 	/* eRDMA: the RDMA device of this netdev is another function. */
-	for (size_t i = 0; s->has_erdma && i < s->n->n_ibdevs; i++)
+	for (size_t i = 0; i < s->n->n_ibdevs; i++)
 		if (s->n->ibdevs[i].pci[0] && streq(s->n->ibdevs[i].netdev, nd->name))
 			add_function(s, s->n->ibdevs[i].pci, e);
 }
@@ -749,21 +748,10 @@ static void search(struct search *s)
 		add_unknown(s, now);
 }
 
-static bool has_erdma(const struct node *n)
-{
-	for (size_t i = 0; i < n->n_ibdevs; i++) {
-		const struct netdev *nd = node_netdev_named(n, n->ibdevs[i].netdev);
-
-		if (nd && n->ibdevs[i].pci[0] && !streq(graph_function(nd), n->ibdevs[i].pci))
-			return true;
-	}
-	return false;
-}
-
 void plan_needs(const struct config *c, const struct node *n, const struct memory *memory,
 		struct plan *p)
 {
-	struct search s = { .c = c, .n = n, .memory = memory, .p = p, .has_erdma = has_erdma(n) };
+	struct search s = { .c = c, .n = n, .memory = memory, .p = p };
 
 	p->texts.is_short |= graph_make(n, &p->graph) < 0;
 	if (p->texts.is_short)

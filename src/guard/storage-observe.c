@@ -4,8 +4,8 @@
  * live on, and what the kernel's command line says of that.
  *
  * The mounts of these folders, as /proc/PID/mountinfo has them (proc(5)), with the layers of an
- * overlay and the files of loop devices: of a network file system the peers in its options or its
- * source; of a block device, through partitions, dm and md (slaves in sysfs), the address of
+ * overlay and the files of loop devices: of a file system without a device the peers in its options
+ * or its source; of a block device, through partitions, dm and md (slaves in sysfs), the address of
  *
  *   iSCSI    each connection of its session, and the address and the netdev that its host is
  *            bound to: drivers/scsi/scsi_transport_iscsi.c, iscsi_sw_tcp_host_get_param()
@@ -139,14 +139,6 @@ static bool next_option(const char **at, const char *key, char *ret, size_t size
 		word = end;
 	}
 	return false;
-}
-
-static bool is_network(const char *type)
-{
-	static const char *const types[] = { "nfs",  "nfs4",           "cifs",       "smb3",
-					     "ceph", "fuse.glusterfs", "fuse.sshfs", "lustre" };
-
-	return ANY(t, types, ELEMENTSOF(types), streq(type, *t));
 }
 
 static const char *const peer_keys[] = { "addr=", "mon_addr=" };
@@ -424,18 +416,21 @@ static void visit_layers(struct storage *s, const struct mount *m)
 	}
 }
 
-/* Mounts without a device number of their own name a device, or a pool. */
+/* Mounts without a device number of their own name a device, a pool, or servers; the number that
+ * Lustre has is of a server: client_common_fill_super() in lustre/llite/llite_lib.c. */
 static void visit_source(struct storage *s, const struct mount *m)
 {
 	char real[PATH_MAX];
 
-	if (!is_prefix(m->device, "0:"))
+	if (!is_prefix(m->device, "0:") && !is_lustre(m))
 		visit_block(s, FS_PATH("sys/dev/block/%.20s", m->device));
 	else if (is_prefix(m->source, "/dev/") && resolve(s, m->source + 1, real) &&
 		 strchr(real, '/'))
 		visit_block(s, FS_PATH("sys/class/block%s", strrchr(real, '/')));
 	else if (streq(m->type, "zfs") || streq(m->type, "btrfs"))
 		visit_any(s);
+	else
+		visit_network(s, m);
 }
 
 static void visit_path(struct storage *s, const char *path)
@@ -451,9 +446,7 @@ static void visit_path(struct storage *s, const char *path)
 	if (!m || m->is_visited || s->n_visits++ >= MAX_VISITS)
 		return;
 	m->is_visited = true;
-	if (is_network(m->type))
-		visit_network(s, m);
-	else if (streq(m->type, "overlay"))
+	if (streq(m->type, "overlay"))
 		visit_layers(s, m);
 	else
 		visit_source(s, m);

@@ -97,14 +97,13 @@ static void add_away(struct finder *s)
 		add(s, USE_IBDEV_NETNS, "its ibdev %s in another network namespace", m->ibdev);
 }
 
-static void add_contexts(struct finder *s)
+static void add_contexts(struct finder *s, const struct ibdev *ib)
 {
-	if (s->ib->n_contexts == UINT32_MAX)
-		add(s, USE_UNKNOWN, "the open contexts of %s cannot be counted", s->ib->name);
-	else if (s->ib->n_contexts > 0)
-		add(s, USE_CONTEXT, "%s has %" PRIu32 " open context%s%s", s->ib->name,
-		    s->ib->n_contexts, s->ib->n_contexts == 1 ? "" : "s",
-		    s->n->has_users ? ", owner not known" : "");
+	if (ib && ib->n_contexts == UINT32_MAX)
+		add(s, USE_UNKNOWN, "the open contexts of %s cannot be counted", ib->name);
+	else if (ib && ib->n_contexts > 0)
+		add(s, USE_CONTEXT, "%s has %" PRIu32 " open context%s%s", ib->name, ib->n_contexts,
+		    ib->n_contexts == 1 ? "" : "s", s->n->has_users ? ", owner not known" : "");
 }
 
 /* --- addresses and routes of the host --- */
@@ -149,23 +148,56 @@ static bool is_of_link(const struct route *t)
 }
 
 /*
+ * Does a rule that is for neither the netdev nor its addresses lead to this route? Plugins of
+ * clouds send what pods send by a NIC so, and give the host no address of it.
+ */
+static bool is_for_others(const struct node *n, const struct route *t, const struct address *of,
+			  size_t n_of)
+{
+	const struct netdev *nd = node_netdev(n, t->ifindex);
+
+	for (size_t i = 0; nd && i < n->n_rules; i++) {
+		const struct rule *r = &n->rules[i];
+
+		if (r->family == t->family && r->table == t->table && r->table != RT_TABLE_MAIN &&
+		    r->table != RT_TABLE_DEFAULT && !streq(r->oif, nd->name) &&
+		    !streq(r->iif, nd->name) &&
+		    !ANY(a, of, n_of,
+			 a->family == r->family &&
+				 (r->src_len >= a->prefix_len
+					  ? ip_is_in_prefix(a->local, r->src, r->src_len)
+					  : r->dst_len >= a->prefix_len &&
+						    ip_is_in_prefix(r->dst, a->peer,
+								    a->prefix_len))))
+			return true;
+	}
+	return false;
+}
+
+/*
  * Default routes, routes to a single address on the link or from DHCP, and routes within the
  * prefixes of the link are no use. DHCP gives a default route to each NIC, and one to each name
  * server (RoutesToDNS= of networkd) and a cloud's metadata server; the one by which the node leaves
- * makes its NIC needed.
+ * makes its NIC needed. Google Cloud gives addresses without a prefix, and routes to their
+ * networks.
  */
 static bool is_to_neighbours(const struct node *n, const struct route *t)
 {
-	const bool is_host = t->prefix_len == ip_bits(t->family);
+	const bool has_gateway = route_has_gateway(t);
 	size_t n_of;
 	const struct address *of = node_addresses_of(n, t->ifindex, &n_of);
 
-	if (t->prefix_len == 0 || route_has_gateway(t))
-		return t->prefix_len == 0 || (is_host && t->protocol == RTPROT_DHCP);
-	return is_host || is_of_link(t) ||
+	if (t->prefix_len == 0)
+		return !is_for_others(n, t, of, n_of);
+	if (has_gateway && t->protocol != RTPROT_DHCP)
+		return false;
+	return t->prefix_len == ip_bits(t->family) || (!has_gateway && is_of_link(t)) ||
 	       ANY(a, of, n_of,
-		   a->family == t->family && t->prefix_len >= a->prefix_len &&
-			   ip_is_in_prefix(t->dst, a->peer, a->prefix_len));
+		   a->family == t->family &&
+			   (has_gateway ? a->prefix_len == ip_bits(a->family) &&
+						  ip_is_in_prefix(a->local, t->dst, t->prefix_len)
+					: t->prefix_len >= a->prefix_len &&
+						  ip_is_in_prefix(t->dst, a->peer, a->prefix_len)));
 }
 
 /* A route of the host; @is_further: to networks that are not the netdev's own. */
@@ -468,6 +500,9 @@ static bool add_stacked(struct finder *s)
 			is_away |= is_own;
 		} else if (is_own) {
 			add_port(s, nd);
+			if (nd->scalable_of[0])
+				add_contexts(s, FIND(ib, s->n->ibdevs, s->n->n_ibdevs,
+						     streq(ib->netdev, nd->name)));
 		} else {
 			add_upper(s, nd);
 		}
@@ -561,8 +596,7 @@ size_t in_use_find(const struct graph *g, const struct memory *memory, const str
 		return s.n_users;
 	}
 	s.nd = node_own_netdev(s.n, f);
-	if (s.ib)
-		add_contexts(&s);
+	add_contexts(&s, s.ib);
 	if (!add_stacked(&s))
 		add_away(&s);
 	add_host_use(&s);

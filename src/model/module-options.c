@@ -33,19 +33,18 @@ bool module_options_is_compat(const struct node *n)
 	return p && p->value[0] && module_options_is_same("bool", p->value, "Y");
 }
 
+static bool is_of_erdma(const struct node *n, const struct netdev *nd)
+{
+	return nd && ANY(ib, n->ibdevs, n->n_ibdevs,
+			 streq(ib->netdev, nd->name) && pci_is_erdma(node_pci(n, ib->pci)));
+}
+
 /* Has another program made routes by an eRDMA NIC, as the ACK eRDMA Controller does? */
 static bool has_controller(const struct node *n)
 {
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-		const struct netdev *nd = node_netdev(n, t->ifindex);
-
-		if (nd && t->protocol == RTPROT_BOOT && t->metric >= CONTROLLER_METRIC &&
-		    ANY(ib, n->ibdevs, n->n_ibdevs,
-			streq(ib->netdev, nd->name) && pci_is_erdma(node_pci(n, ib->pci))))
-			return true;
-	}
-	return false;
+	return ANY(t, n->routes, n->n_routes,
+		   t->protocol == RTPROT_BOOT && t->metric >= CONTROLLER_METRIC &&
+			   is_of_erdma(n, node_netdev(n, t->ifindex)));
 }
 
 enum driver_mode node_driver_mode(const struct config *c, const struct node *n)

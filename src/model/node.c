@@ -340,8 +340,8 @@ void pci_print_id(uint32_t id, char ret[static PCI_ID_LEN])
 
 bool pci_is_erdma(const struct pci *pci)
 {
-	return (pci->vendor == ERDMA_VENDOR && pci->device == ERDMA_DEVICE) ||
-	       streq(pci->driver[0] ? pci->driver : pci->module, ERDMA_MODULE);
+	return pci && ((pci->vendor == ERDMA_VENDOR && pci->device == ERDMA_DEVICE) ||
+		       streq(pci->driver[0] ? pci->driver : pci->module, ERDMA_MODULE));
 }
 
 /* The auxiliary_device_id tables and module aliases below drivers/infiniband/hw. */

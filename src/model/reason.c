@@ -302,9 +302,10 @@ static const struct {
 		"pf-in-lag",
 		"The card is in a bond that is or becomes a RoCE LAG, which virtual functions "
 		"would break up",
-		"Use VirtualFunctions=exclusive for bonded cards, so that the bond's RDMA device "
-		"is handed out; or take the card out of the bond and reboot; or set all its ports to switchdev (devlink dev eswitch set) before "
-		"they are bonded.",
+		"Share the bond's RDMA device: VirtualFunctions=exclusive for bonded cards, and "
+		"[DevicePlugin] Type=rdma-shared or hca, for a bond's port is not moved into a pod; "
+		"or take the card out of the bond and reboot; or set all its ports to switchdev "
+		"(devlink dev eswitch set) before they are bonded.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PF_SICK] = {

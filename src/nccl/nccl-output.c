@@ -413,7 +413,7 @@ static void explain_none(const struct node *n, const struct plan *p, struct nccl
 		if (streq(n->ibdevs[i].node_type, "RNIC")) {
 			snprintf(c->detail, sizeof(c->detail),
 				 "%s is an iWARP device, which NCCL cannot use", n->ibdevs[i].name);
-			c->advice = pci && pci_is_erdma(pci)
+			c->advice = pci_is_erdma(pci)
 					    ? "Set [Driver] Mode=ofed or compat."
 					    : "Set the driver to RoCE v2 where it has that mode "
 					      "(irdma: the devlink parameter enable_roce).";
@@ -435,7 +435,7 @@ static bool is_erdma_node(const struct node *n, const struct nccl *c)
 	for (struct nccl_port *np = NULL; (np = next_listed(c, np));) {
 		const struct pci *pci = node_pci(n, np->pci);
 
-		if (!pci || !pci_is_erdma(pci))
+		if (!pci_is_erdma(pci))
 			return false;
 	}
 	return bootstrap && bootstrap->has_carrier;

@@ -282,7 +282,15 @@ static json_t *make_left_out(const void *item)
 			     document_text(d->pci->address));
 }
 
-/* How many devices each pool has in the file, in the order of their names. */
+/* Does the plugin leave out a device of its file? */
+static bool is_withheld(const struct plan *p, const struct device *d)
+{
+	return p->lint.refusal != REASON_NONE ||
+	       ANY(f, p->lint.findings, p->lint.n_findings,
+		   streq(f->target, d->pci->address) && f->reason != REASON_PLUGIN_TWO_POOLS);
+}
+
+/* How many devices the plugin exposes of each pool, in the order of their names. */
 static json_t *make_resources(const void *item)
 {
 	const struct state_document *s = item;
@@ -298,7 +306,7 @@ static json_t *make_resources(const void *item)
 			const struct device *d = &p->devices[i];
 
 			if (!streq(output_plugin_resource(s->config, d), resource) ||
-			    !output_plugin_has(s->config, s->node, p, d))
+			    !output_plugin_has(s->config, s->node, p, d) || is_withheld(p, d))
 				continue;
 			n++;
 			n_infiniband += device_is_infiniband(d);

@@ -79,34 +79,36 @@ static void look_for_random_mac(const struct fs *fs, struct node *n, struct netd
  * hide each other: "systemctl edit" makes one in /etc beside that in /usr/lib.
  */
 static const struct {
-	const char *folders[6], *pattern, *key; /* NULL ends the folders */
+	const char *folders[6], *pattern, *key; /* NULL: ends the folders; an attribute of sysfs */
 } owner_files[] = {
 	{ { CONF_FOLDERS("systemd/network") }, "*.link", "SR-IOVVirtualFunctions" },
+	{ { CONF_FOLDERS("systemd/network") }, "*.link", "VirtualFunction" }, /* the highest */
 	{ { CONF_FOLDERS("netplan") }, "*.yaml", "virtual-function-count" },
-	{ { CONF_FOLDERS("NetworkManager/system-connections") }, "*", "total-vfs" },
+	{ { CONF_FOLDERS("NetworkManager/system-connections") }, "*", "[sriov]" },
 	{ { CONF_FOLDERS("NetworkManager/conf.d") }, "*.conf", "sriov-num-vfs" },
 	{ { "etc/sysconfig/network-scripts" }, "ifcfg-*", "SRIOV_TOTAL_VFS" },
-	{ { CONF_FOLDERS("udev/rules.d"), "lib/udev/rules.d" }, "*.rules", "sriov_numvfs" },
-	{ { CONF_FOLDERS("systemd/system") }, "*.service?(.d)", "sriov_numvfs" },
-	{ { CONF_FOLDERS("tmpfiles.d") }, "*.conf", "sriov_numvfs" },
-	{ { "etc", "etc/rc.d" }, "@(rc.local|crontab|sysfs.conf)", "sriov_numvfs" },
-	{ { "etc/init.d", "etc/rc.d/init.d" }, "*", "sriov_numvfs" },
-	{ { CONF_FOLDERS("modprobe.d"), "lib/modprobe.d" }, "*.conf", "sriov_numvfs" },
-	{ { "etc/cron.d" }, "*", "sriov_numvfs" },
-	{ { "var/spool/cron" }, "*", "sriov_numvfs" },
-	{ { "etc/sysfs.d" }, "*", "sriov_numvfs" },
-	{ { "usr/local/sbin" }, "*", "sriov_numvfs" }, /* run by a unit */
-	{ { "usr/local/bin" }, "*", "sriov_numvfs" },
-	{ { "opt/bin" }, "*", "sriov_numvfs" },
-	{ { "etc/tuned", "usr/lib/tuned" }, "*", "sriov_numvfs" },
-	{ { "etc/tuned/profiles", "usr/lib/tuned/profiles" }, "*", "sriov_numvfs" },
-	{ { "etc/network" }, "*", "sriov_numvfs" },
-	{ { CONF_FOLDERS("NetworkManager/dispatcher.d") }, "*", "sriov_numvfs" },
-	{ { "etc/networkd-dispatcher", "usr/lib/networkd-dispatcher" }, "*", "sriov_numvfs" },
-	{ { "etc/infiniband" }, "*", "sriov_numvfs" }, /* post-start-hook.sh of OFED's openibd */
-	{ { "var/lib/cloud/instance" }, "@(cloud-config.txt|scripts)", "sriov_numvfs" },
-	{ { "var/lib/cloud/scripts" }, "*", "sriov_numvfs" },
-	{ { "etc/cloud/cloud.cfg.d" }, "*.cfg", "sriov_numvfs" },
+	{ { "etc/sysconfig/network" }, "*", NULL },
+	{ { CONF_FOLDERS("udev/rules.d"), "lib/udev/rules.d" }, "*.rules", NULL },
+	{ { CONF_FOLDERS("systemd/system") }, "*.service?(.d)", NULL },
+	{ { CONF_FOLDERS("tmpfiles.d") }, "*.conf", NULL },
+	{ { "etc", "etc/rc.d" }, "@(rc.local|crontab|sysfs.conf)", NULL },
+	{ { "etc/init.d", "etc/rc.d/init.d" }, "*", NULL },
+	{ { CONF_FOLDERS("modprobe.d"), "lib/modprobe.d" }, "*.conf", NULL },
+	{ { "etc/cron.d" }, "*", NULL },
+	{ { "var/spool/cron" }, "*", NULL },
+	{ { "etc/sysfs.d" }, "*", NULL },
+	{ { "usr/local/sbin" }, "*", NULL }, /* run by a unit */
+	{ { "usr/local/bin" }, "*", NULL },
+	{ { "opt/bin" }, "*", NULL },
+	{ { "etc/tuned", "usr/lib/tuned" }, "*", NULL },
+	{ { "etc/tuned/profiles", "usr/lib/tuned/profiles" }, "*", NULL },
+	{ { "etc/network" }, "*", NULL },
+	{ { CONF_FOLDERS("NetworkManager/dispatcher.d") }, "*", NULL },
+	{ { "etc/networkd-dispatcher", "usr/lib/networkd-dispatcher" }, "*", NULL },
+	{ { "etc/infiniband" }, "*", NULL }, /* post-start-hook.sh of OFED's openibd */
+	{ { "var/lib/cloud/instance" }, "@(cloud-config.txt|scripts)", NULL },
+	{ { "var/lib/cloud/scripts" }, "*", NULL },
+	{ { "etc/cloud/cloud.cfg.d" }, "*.cfg", NULL },
 	{ { "etc/nmstate" }, "*.yml", "total-vfs" },
 	{ { "var/lib/os-net-config" }, "sriov_config.yaml", "numvfs" },
 	/* The SR-IOV network operator has one for its pods and one for its units. */
@@ -123,8 +125,10 @@ static bool has_word(const char *text, const char *word)
 	bool is_there;
 
 	snprintf(pattern, sizeof(pattern),
-		 "^[ \t]*([^#; \ta-z0-9]|[^#; \t][^#]*[^#a-z0-9])?%s([^a-z0-9]|$)", word);
-	if (!word[0] || regcomp(&r, pattern, REG_EXTENDED | REG_ICASE | REG_NEWLINE | REG_NOSUB))
+		 "^[ \t]*([^#; \ta-z0-9]|[^#; \t][^#]*[^#a-z0-9])?%s%s([^a-z0-9]|$)",
+		 word[0] == '[' ? "\\" : "", word);
+	if (!word[0] || !strcasestr(text, word) ||
+	    regcomp(&r, pattern, REG_EXTENDED | REG_ICASE | REG_NEWLINE | REG_NOSUB))
 		return false;
 	is_there = regexec(&r, text, 0, NULL, 0) == 0;
 	regfree(&r);
@@ -134,8 +138,9 @@ static bool has_word(const char *text, const char *word)
 static bool is_named(const char *text, const struct node *n, const struct pci *pci)
 {
 	const struct netdev *nd = node_netdev_of(n, pci->address);
+	const struct ibdev *ib = node_ibdev_of(n, pci->address);
 
-	return strstr(text, pci->address) ||
+	return strstr(text, pci->address) || (ib && has_word(text, ib->name)) ||
 	       (nd && (has_word(text, nd->name) || has_word(text, nd->mac)));
 }
 
@@ -160,8 +165,9 @@ static bool add_owner(const struct fs *fs, const char *path, const char *key, st
 	bool names_any = false;
 	int r = fs_read_all(fs, path, MAX_OWNER_BYTES, true, &text, NULL);
 
-	if (r < 0 || strstr(path, "rdma-provision") || !strcasestr(text, key) ||
-	    !has_word(text, key))
+	if (r >= 0 && !key) /* OFED has one of its own beside the kernel's */
+		key = has_word(text, "mlx5_num_vfs") ? "mlx5_num_vfs" : "sriov_numvfs";
+	if (r < 0 || strstr(path, "rdma-provision") || !has_word(text, key))
 		return r != -EISDIR;
 	if (is_external(text, key))
 		return true;
