@@ -603,15 +603,40 @@ static void a_vf_without_netdev_is_rebound_when_nobody_uses_it(_unused_ void **s
 	memory_done(&s.memory);
 }
 
+static void set_infiniband(struct scene *s)
+{
+	set_scene(s);
+	s->pcis[OF_PF].class = s->pcis[OF_VF].class = 0x020700;
+	COPY(s->ports[OF_PF].link_layer, "InfiniBand");
+	COPY(s->ports[OF_VF].link_layer, "InfiniBand");
+}
+
+/* The kernel tells a VLAN and a trust of 0 of each, and nobody can set others. */
+static void an_infiniband_vf_is_back_without_its_pf(_unused_ void **state)
+{
+	struct scene s;
+
+	set_infiniband(&s);
+	assert_pass(&s, 0, "");
+	go_out(&s);
+	assert_pass(&s, 20, "");
+	s.node.n_vf_infos = 0; /* the PF is in a pod */
+	come_back(&s, "ens1v0");
+	vf_netdev(&s)->is_up = true;
+	assert_pass(&s, 30, "");
+	come_back(&s, "mine"); /* nobody had it out: it is left alone */
+	vf_netdev(&s)->is_up = true;
+	assert_pass(&s, 50, "");
+	assert_pass(&s, 70, "");
+	memory_done(&s.memory);
+}
+
 /* "modprobe -r ib_ipoib": its RDMA device works on. */
 static void an_infiniband_vf_without_ipoib_is_not_rebound(_unused_ void **state)
 {
 	struct scene s;
 
-	set_scene(&s);
-	s.pcis[OF_PF].class = s.pcis[OF_VF].class = 0x020700;
-	COPY(s.ports[OF_PF].link_layer, "InfiniBand");
-	COPY(s.ports[OF_VF].link_layer, "InfiniBand");
+	set_infiniband(&s);
 	assert_pass(&s, 0, "");
 	go_out(&s);
 	s.pcis[OF_VF].is_without_netdev = true;
@@ -803,6 +828,7 @@ int main(void)
 		cmocka_unit_test(a_change_counts_once_it_stayed),
 		cmocka_unit_test(a_name_that_udev_has_not_given_yet_is_not_taken),
 		cmocka_unit_test(a_vf_without_netdev_is_rebound_when_nobody_uses_it),
+		cmocka_unit_test(an_infiniband_vf_is_back_without_its_pf),
 		cmocka_unit_test(an_infiniband_vf_without_ipoib_is_not_rebound),
 		cmocka_unit_test(two_that_have_each_others_name_get_their_own),
 		cmocka_unit_test(a_name_that_another_device_keeps_is_waited_for),

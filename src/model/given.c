@@ -50,15 +50,16 @@ static void look_at_routes(const struct node *n, uint32_t ifindex, struct given 
 void given_look(const struct node *n, const struct memory *memory, const struct pci *pci,
 		const struct netdev *nd, struct given *ret)
 {
+	/* A PF of InfiniBand sets GUIDs and link alone: ipoib_netdev_ops_pf of ipoib_main.c. */
 	const struct vf_info *v =
-		pci->physfn[0] ? node_vf_info(n, pci->physfn, pci->vf_index) : NULL;
+		node_is_infiniband(n, pci) ? NULL : node_vf_info(n, pci->physfn, pci->vf_index);
 	struct given g = { .mtu = nd->mtu, .vlan = v ? v->vlan : -1, .trust = v ? v->trust : -1 };
 
 	COPY(g.name, nd->name);
 	/* Only a MAC of Ethernet: that of IPoIB contains the number of a queue pair. */
 	COPY(g.mac, strlen(nd->mac) == ETHERNET_MAC_CHARS ? nd->mac : "");
 	COPY(g.altnames, nd->altnames);
-	COPY(g.vf_mac, v && !node_is_infiniband(n, pci) ? v->mac : "");
+	COPY(g.vf_mac, v ? v->mac : "");
 	if (!pci->physfn[0]) {
 		look_at_addresses(n, memory, nd->ifindex, &g);
 		look_at_routes(n, nd->ifindex, &g);

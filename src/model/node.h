@@ -267,7 +267,7 @@ struct given {
 	char mac[24];          /* empty: not told, or of InfiniBand */
 	uint32_t mtu;
 	char altnames[192];
-	char vf_mac[24];
+	char vf_mac[24]; /* empty: the PF told nothing, or it is of InfiniBand */
 	int vlan, trust; /* -1: not told */
 	/* A PF loses these when it leaves: model/given.h. */
 	char addresses[160]; /* "10.0.0.2/24,0 fd00::2/64,256": each with its metric */

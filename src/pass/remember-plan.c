@@ -27,7 +27,7 @@ static struct given with_pf(const struct given *g, const struct given *before)
 {
 	struct given known = *g;
 
-	if (g->vlan < 0) {
+	if (g->vlan < 0 && before->vf_mac[0]) {
 		known.vlan = before->vlan;
 		known.trust = before->trust;
 		COPY(known.vf_mac, before->vf_mac);
@@ -37,7 +37,7 @@ static struct given with_pf(const struct given *g, const struct given *before)
 
 static void keep_given(struct device_memory *m, const struct given *g)
 {
-	m->given = m->given.name[0] || m->given.vf_mac[0] ? with_pf(g, &m->given) : *g;
+	m->given = with_pf(g, &m->given);
 	m->seen = (struct given){};
 	m->seen_usec = 0;
 }
@@ -73,7 +73,7 @@ static void remember_given(const struct node *n, const struct memory *memory,
 
 	given_look(n, memory, d->pci, d->netdev, &now);
 	known = with_pf(&now, &m->given);
-	m->is_out = d->is_changed || (m->is_out && m->given.vlan >= 0 && now.vlan < 0);
+	m->is_out = d->is_changed || (m->is_out && m->given.vf_mac[0] && !now.vf_mac[0]);
 	if (!m->is_out && is_new && (!d->is_usable || d->netdev->is_unnamed))
 		return;
 	if (!m->is_out && (is_new || given_is_same(&known, &m->given) ||
