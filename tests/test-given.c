@@ -381,6 +381,29 @@ static void what_its_pf_has_outlives_a_binding(_unused_ void **state)
 	memory_done(&s.memory);
 }
 
+/* Of its netdev, which is another one than the pod had, nothing is known. */
+static void a_vf_that_was_bound_again_gets_back_what_its_pf_had(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	go_out(&s);
+	s.node.n_vf_infos = 0; /* the PF is in a pod */
+	assert_pass(&s, 20, "");
+	change(&s);
+	come_back(&s, "ens1v0");
+	vf_netdev(&s)->is_up = true;
+	s.pcis[OF_VF].instance = 8;
+	assert_pass(&s, 30, "");
+	s.node.n_vf_infos = 1;
+	assert_pass(&s, 40, "given-back: ens1v0: set-vf-vlan; set-vf-mac; set-vf-trust");
+	assert_pass(&s, 42,
+		    "set-vf-vlan 100>0\nset-vf-mac 0a:00:00:00:00:77>02:00:00:00:00:01\n"
+		    "set-vf-trust 1>0");
+	memory_done(&s.memory);
+}
+
 static void with_settings(struct scene *s)
 {
 	s->section.mtu = s->netdevs[OF_PF].mtu = 1400;
@@ -817,6 +840,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_its_pf_has_outlives_a_binding),
+		cmocka_unit_test(a_vf_that_was_bound_again_gets_back_what_its_pf_had),
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
 		cmocka_unit_test(a_pf_gets_back_its_addresses_and_routes_by_one_plan),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),
