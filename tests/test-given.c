@@ -381,27 +381,36 @@ static void what_its_pf_has_outlives_a_binding(_unused_ void **state)
 	memory_done(&s.memory);
 }
 
-/* Of its netdev, which is another one than the pod had, nothing is known. */
+/* Its netdev is another one than the pod had, and nothing is known of that. */
 static void a_vf_that_was_bound_again_gets_back_what_its_pf_had(_unused_ void **state)
 {
-	struct scene s;
+	for (int is_pf_away = 0; is_pf_away < 2; is_pf_away++) {
+		struct scene s;
 
-	set_scene(&s);
-	assert_pass(&s, 0, "");
-	go_out(&s);
-	s.node.n_vf_infos = 0; /* the PF is in a pod */
-	assert_pass(&s, 20, "");
-	change(&s);
-	come_back(&s, "ens1v0");
-	vf_netdev(&s)->is_up = true;
-	s.pcis[OF_VF].instance = 8;
-	assert_pass(&s, 30, "");
-	s.node.n_vf_infos = 1;
-	assert_pass(&s, 40, "given-back: ens1v0: set-vf-vlan; set-vf-mac; set-vf-trust");
-	assert_pass(&s, 42,
-		    "set-vf-vlan 100>0\nset-vf-mac 0a:00:00:00:00:77>02:00:00:00:00:01\n"
-		    "set-vf-trust 1>0");
-	memory_done(&s.memory);
+		set_scene(&s);
+		assert_pass(&s, 0, "");
+		go_out(&s);
+		s.node.n_vf_infos = is_pf_away ? 0 : 1;
+		assert_pass(&s, 20, "");
+		change(&s);
+		come_back(&s, "net1");
+		vf_netdev(&s)->is_up = true;
+		s.pcis[OF_VF].instance = 8;
+		if (is_pf_away)
+			assert_pass(&s, 30, "");
+		s.node.n_vf_infos = 1;
+		assert_pass(&s, 40,
+			    "given-back: net1: set-vf-vlan; set-vf-mac; set-mac; set-vf-trust");
+		assert_pass(&s, 42,
+			    "set-vf-vlan 100>0\nset-vf-mac 0a:00:00:00:00:77>02:00:00:00:00:01\n"
+			    "set-mac 0a:00:00:00:00:77>02:00:00:00:00:01\nset-vf-trust 1>0");
+		s.info.vlan = s.info.trust = 0;
+		COPY(s.info.mac, "02:00:00:00:00:01");
+		COPY(vf_netdev(&s)->mac, "02:00:00:00:00:01");
+		assert_pass(&s, 43, "");
+		assert_pass(&s, 60, "");
+		memory_done(&s.memory);
+	}
 }
 
 static void with_settings(struct scene *s)

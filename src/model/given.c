@@ -67,6 +67,14 @@ void given_look(const struct node *n, const struct memory *memory, const struct 
 	*ret = g;
 }
 
+struct given given_in_pf(const struct given *g)
+{
+	struct given in_pf = { .vlan = g->vlan, .trust = g->trust };
+
+	COPY(in_pf.vf_mac, g->vf_mac);
+	return in_pf;
+}
+
 bool given_next_word(const char **list, char *ret, size_t size)
 {
 	const size_t blanks = strspn(*list, " \t"), len = strcspn(*list + blanks, " \t");

@@ -56,12 +56,9 @@ static void remember_given(const struct node *n, const struct memory *memory,
 			    old->usable_instance != d->pci->instance;
 	struct given now, known;
 
-	/* The driver's binding of these is over. Its PF has for it what it had before. */
+	/* The driver's binding of these is over. */
 	if (old && old->usable_instance != d->pci->instance) {
-		struct given none = { .vlan = m->given.vlan, .trust = m->given.trust };
-
-		COPY(none.vf_mac, m->given.vf_mac);
-		m->given = none;
+		m->given = given_in_pf(&m->given);
 		m->seen = (struct given){};
 	}
 	if (d->is_in_pod) {
