@@ -287,6 +287,33 @@ static void a_pf_gets_back_its_addresses_and_routes_by_one_plan(_unused_ void **
 	memory_done(&s.memory);
 }
 
+static void a_route_of_a_pf_is_put_back_as_it_was(_unused_ void **state)
+{
+	static const struct route rows[] = {
+		{ .family = AF_INET, .dst = { 10, 99 }, .prefix_len = 16, .metric = 7 },
+		{ .family = AF_INET, .gateway = { 10, 30, 2, 1 }, .src = { 10, 30, 2, 2 } },
+		{ .family = AF_INET6, .dst = { 0xfd }, .prefix_len = 8, .src = { 0xfd, 1 } },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct route t = rows[i], back = {};
+		struct given g;
+		struct scene s;
+
+		set_scene(&s);
+		t.ifindex = s.netdevs[OF_PF].ifindex;
+		t.type = RTN_UNICAST;
+		t.table = 100;
+		t.protocol = RTPROT_STATIC;
+		t.scope = t.family == AF_INET && t.metric ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+		s.node.routes = &t;
+		s.node.n_routes = 1;
+		given_look(&s.node, &s.memory, &s.pcis[OF_PF], &s.netdevs[OF_PF], &g);
+		assert_true(given_parse_route(g.routes, t.ifindex, &back));
+		assert_memory_equal(&back, &t, sizeof(t));
+	}
+}
+
 /* In the pod it has the name of another NIC of the host, which only its RDMA device shows here. */
 static void a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name(_unused_ void **state)
 {
@@ -852,6 +879,7 @@ int main(void)
 		cmocka_unit_test(a_vf_that_was_bound_again_gets_back_what_its_pf_had),
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
 		cmocka_unit_test(a_pf_gets_back_its_addresses_and_routes_by_one_plan),
+		cmocka_unit_test(a_route_of_a_pf_is_put_back_as_it_was),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_is_as_it_was),
 		cmocka_unit_test(a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name),
