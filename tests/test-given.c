@@ -11,6 +11,7 @@
 #include "../src/model/given.h"
 #include "../src/model/module-options.h"
 #include "../src/model/vf-facts.h"
+#include "../src/step/identity-rules.h"
 #include "../src/step/steps.h"
 #include "scene.h"
 
@@ -408,18 +409,37 @@ static void what_its_pf_has_outlives_a_binding(_unused_ void **state)
 	memory_done(&s.memory);
 }
 
+/* The MAC that this service would give the VF. */
+static void set_derived_mac(struct scene *s, char mac[static 24])
+{
+	_cleanup_(plan_done) struct plan p = {};
+	char seed[MAC_LEN];
+
+	s->section.identity = IDENTITY_DERIVED;
+	identity_seed(&s->node, &s->pcis[OF_PF], seed);
+	identity_mac(&s->node, &p, seed, &s->pcis[OF_VF], mac, 24);
+	COPY(s->info.mac, mac);
+	COPY(vf_netdev(s)->mac, mac);
+	COPY(vf_netdev(s)->perm_mac, mac);
+}
+
 /* Its netdev is another one than the pod had, and nothing is known of that. */
 static void a_vf_that_was_bound_again_gets_back_what_its_pf_had(_unused_ void **state)
 {
-	for (int is_pf_away = 0; is_pf_away < 2; is_pf_away++) {
+	for (int i = 0; i < 4; i++) {
+		const bool is_pf_away = i & 1;
+		char expected[256], mac[24] = "02:00:00:00:00:01";
 		struct scene s;
 
 		set_scene(&s);
+		if (i & 2)
+			set_derived_mac(&s, mac);
 		assert_pass(&s, 0, "");
 		go_out(&s);
 		s.node.n_vf_infos = is_pf_away ? 0 : 1;
 		assert_pass(&s, 20, "");
 		change(&s);
+		COPY(vf_netdev(&s)->perm_mac, vf_netdev(&s)->mac);
 		come_back(&s, "net1");
 		vf_netdev(&s)->is_up = true;
 		s.pcis[OF_VF].instance = 8;
@@ -428,12 +448,14 @@ static void a_vf_that_was_bound_again_gets_back_what_its_pf_had(_unused_ void **
 		s.node.n_vf_infos = 1;
 		assert_pass(&s, 40,
 			    "given-back: net1: set-vf-vlan; set-vf-mac; set-mac; set-vf-trust");
-		assert_pass(&s, 42,
-			    "set-vf-vlan 100>0\nset-vf-mac 0a:00:00:00:00:77>02:00:00:00:00:01\n"
-			    "set-mac 0a:00:00:00:00:77>02:00:00:00:00:01\nset-vf-trust 1>0");
+		snprintf(expected, sizeof(expected),
+			 "set-vf-vlan 100>0\nset-vf-mac 0a:00:00:00:00:77>%s\n"
+			 "set-mac 0a:00:00:00:00:77>%s\nset-vf-trust 1>0",
+			 mac, mac);
+		assert_pass(&s, 42, expected);
 		s.info.vlan = s.info.trust = 0;
-		COPY(s.info.mac, "02:00:00:00:00:01");
-		COPY(vf_netdev(&s)->mac, "02:00:00:00:00:01");
+		COPY(s.info.mac, mac);
+		COPY(vf_netdev(&s)->mac, mac);
 		assert_pass(&s, 43, "");
 		assert_pass(&s, 60, "");
 		memory_done(&s.memory);
