@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <linux/if_addr.h>
+#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 
 #include "../src/model/given.h"
@@ -712,6 +713,33 @@ static void an_infiniband_vf_is_back_without_its_pf(_unused_ void **state)
 	memory_done(&s.memory);
 }
 
+/* Another program made the VFs anew: these have never been usable. */
+static void a_vf_that_others_made_anew_gets_its_identity(_unused_ void **state)
+{
+	for (int is_ib = 0; is_ib < 2; is_ib++) {
+		char text[2048];
+		struct scene s;
+
+		is_ib ? set_infiniband(&s) : set_scene(&s);
+		s.section.identity = IDENTITY_DERIVED;
+		assert_pass(&s, 0, "");
+		s.pcis[OF_VF].instance = 8;
+		vf_netdev(&s)->is_random_mac = true;
+		COPY(s.info.mac, "00:00:00:00:00:00");
+		if (is_ib) {
+			s.info.link_state = IFLA_VF_LINK_STATE_DISABLE;
+			COPY(s.info.node_guid, "0000:0000:0000:0000");
+			COPY(s.info.port_guid, "0000:0000:0000:0000");
+			COPY(s.ibdevs[OF_VF].node_guid, "0000:0000:0000:0000");
+		}
+		pass(&s, 10, text, sizeof(text));
+		assert_non_null(strstr(text, is_ib ? "set-vf-guid" : "set-vf-mac"));
+		assert_true(!is_ib || strstr(text, "set-vf-link >auto"));
+		assert_non_null(strstr(text, "rebind-driver >mlx5_core"));
+		memory_done(&s.memory);
+	}
+}
+
 /* "modprobe -r ib_ipoib": its RDMA device works on. */
 static void an_infiniband_vf_without_ipoib_is_not_rebound(_unused_ void **state)
 {
@@ -912,6 +940,7 @@ int main(void)
 		cmocka_unit_test(a_name_that_udev_has_not_given_yet_is_not_taken),
 		cmocka_unit_test(a_vf_without_netdev_is_rebound_when_nobody_uses_it),
 		cmocka_unit_test(an_infiniband_vf_is_back_without_its_pf),
+		cmocka_unit_test(a_vf_that_others_made_anew_gets_its_identity),
 		cmocka_unit_test(an_infiniband_vf_without_ipoib_is_not_rebound),
 		cmocka_unit_test(two_that_have_each_others_name_get_their_own),
 		cmocka_unit_test(a_name_that_another_device_keeps_is_waited_for),
