@@ -271,8 +271,7 @@ struct given {
 	int vlan, trust; /* -1: not told */
 	/* A PF loses these when it leaves: model/given.h. */
 	char addresses[160]; /* "10.0.0.2/24,0 fd00::2/64,256": each with its metric */
-	char routes[256]; /* "10.1.0.0/16,10.0.0.1,9,254,3": gateway, metric, table, protocol[, src]
-			   */
+	char routes[256];    /* "::/0,fd::1,9,254,3": gateway, metric, table, protocol, src */
 };
 
 /* Facts of a function that earlier passes of this boot found: model/memory.h. */
