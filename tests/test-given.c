@@ -713,29 +713,38 @@ static void an_infiniband_vf_is_back_without_its_pf(_unused_ void **state)
 	memory_done(&s.memory);
 }
 
-/* Another program made the VFs anew: these have never been usable. */
+/* Another program made the VFs anew: these have never been usable. Others of before were in a pod.
+ */
 static void a_vf_that_others_made_anew_gets_its_identity(_unused_ void **state)
 {
-	for (int is_ib = 0; is_ib < 2; is_ib++) {
+	for (int i = 0; i < 4; i++) {
+		const bool is_ib = i & 1, was_out = i & 2;
 		char text[2048];
 		struct scene s;
 
 		is_ib ? set_infiniband(&s) : set_scene(&s);
 		s.section.identity = IDENTITY_DERIVED;
+		s.info.vlan = is_ib ? 0 : 5;
 		assert_pass(&s, 0, "");
+		if (was_out)
+			go_out(&s);
+		assert_pass(&s, 20, "");
+		come_back(&s, "ens1v0");
 		s.pcis[OF_VF].instance = 8;
 		vf_netdev(&s)->is_random_mac = true;
 		COPY(s.info.mac, "00:00:00:00:00:00");
+		s.info.vlan = 0;
 		if (is_ib) {
 			s.info.link_state = IFLA_VF_LINK_STATE_DISABLE;
 			COPY(s.info.node_guid, "0000:0000:0000:0000");
 			COPY(s.info.port_guid, "0000:0000:0000:0000");
 			COPY(s.ibdevs[OF_VF].node_guid, "0000:0000:0000:0000");
 		}
-		pass(&s, 10, text, sizeof(text));
+		pass(&s, 30, text, sizeof(text));
 		assert_non_null(strstr(text, is_ib ? "set-vf-guid" : "set-vf-mac"));
 		assert_true(!is_ib || strstr(text, "set-vf-link >auto"));
 		assert_non_null(strstr(text, "rebind-driver >mlx5_core"));
+		assert_null(strstr(text, "given-back"));
 		memory_done(&s.memory);
 	}
 }

@@ -246,9 +246,14 @@ static void plan_one(const struct config *c, const struct node *n, const struct 
 	if (!m)
 		return;
 	given_look(n, memory, d->pci, d->netdev, &now);
-	/* A VF that was bound again has the MAC that its PF had for it. */
-	if (!g.name[0] && streq(now.mac, now.vf_mac) && !guid_is_zero(g.vf_mac))
-		COPY(g.mac, g.vf_mac);
+	/* A VF that has the MAC of its PF's table got it when it was bound again; without one there
+	 * it was made anew. */
+	if (!g.name[0] && !guid_is_zero(g.vf_mac)) {
+		if (guid_is_zero(now.vf_mac))
+			return;
+		if (streq(now.mac, now.vf_mac))
+			COPY(g.mac, g.vf_mac);
+	}
 	b.is_used = d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX;
 	b.is_quiet = is_quiet(c, n, p, d, m, &now);
 	want_all(&b, &now, &g);
