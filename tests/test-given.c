@@ -348,6 +348,21 @@ static void by_a_person(struct scene *s)
 {
 	s->tries.is_asked = true;
 }
+static void two_names_that_are_missing_are_told_once(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	go_out(&s);
+	assert_pass(&s, 20, "");
+	come_back(&s, "ens1v0");
+	vf_netdev(&s)->is_up = true;
+	COPY(vf_netdev(&s)->altnames, "podnic one");
+	assert_pass(&s, 30, "given-back: ens1v0: remove-altname; add-altname");
+	memory_done(&s.memory);
+}
+
 static void what_a_pf_in_a_pod_does_not_tell_waits_for_it(_unused_ void **state)
 {
 	struct scene s;
@@ -939,6 +954,7 @@ int main(void)
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
 		cmocka_unit_test(a_pf_gets_back_its_addresses_and_routes_by_one_plan),
 		cmocka_unit_test(a_route_of_a_pf_is_put_back_as_it_was),
+		cmocka_unit_test(two_names_that_are_missing_are_told_once),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_is_as_it_was),
 		cmocka_unit_test(a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name),

@@ -44,7 +44,8 @@ static void want(struct back *b, enum verb verb, const char *from, const char *t
 		return;
 	b->differs = true;
 	if (!b->is_quiet || b->is_used) {
-		in_use_append(b->names, sizeof(b->names), verb_name(verb));
+		if (!strstr(b->names, verb_name(verb)))
+			in_use_append(b->names, sizeof(b->names), verb_name(verb));
 		return;
 	}
 	a = plan_add(b->p, STEP_VF, verb, CLASS_CHANGE, b->d->pci->address);
