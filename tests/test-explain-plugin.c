@@ -95,6 +95,29 @@ static void a_plugin_exposes_what_its_rules_let_through(_unused_ void **state)
 	assert_told(&s, "", "exposes rdma/hca: 1\n");
 }
 
+/* The second one is in the file by a selector of another program: no section matches it. */
+static void a_pool_of_both_fabrics_says_so(_unused_ void **state)
+{
+	struct port ports[] = { { .link_layer = "InfiniBand" }, { .link_layer = "Ethernet" } };
+	struct ibdev ibdevs[2] = {};
+	struct scene s;
+
+	set_scene(&s);
+	s.plan.n_devices = 1;
+	for (size_t i = 0; i < 2; i++) {
+		COPY(ibdevs[i].pci, s.pcis[i].address);
+		ibdevs[i].ports = &ports[i];
+		ibdevs[i].n_ports = 1;
+	}
+	s.node.ibdevs = ibdevs;
+	s.node.n_ibdevs = 2;
+	assert_told(&s, "",
+		    "exposes rdma/hca: 2; 1 of InfiniBand, the others of Ethernet: a pod gets "
+		    "either\n");
+	ports[1] = ports[0];
+	assert_told(&s, "", "exposes rdma/hca: 2\n");
+}
+
 static void a_file_that_is_not_written_exposes_nothing_yet(_unused_ void **state)
 {
 	struct scene s;
@@ -218,6 +241,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plugin_exposes_what_its_rules_let_through),
+		cmocka_unit_test(a_pool_of_both_fabrics_says_so),
 		cmocka_unit_test(a_file_that_is_not_written_exposes_nothing_yet),
 		cmocka_unit_test(a_plugin_older_than_its_file_has_not_read_it),
 		cmocka_unit_test(a_driver_that_is_older_than_a_vf_has_not_found_it),

@@ -6,11 +6,13 @@
 
 #include <cmocka.h>
 #include <linux/if_addr.h>
+#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 
 #include "../src/model/given.h"
 #include "../src/model/module-options.h"
 #include "../src/model/vf-facts.h"
+#include "../src/step/identity-rules.h"
 #include "../src/step/steps.h"
 #include "scene.h"
 
@@ -287,6 +289,33 @@ static void a_pf_gets_back_its_addresses_and_routes_by_one_plan(_unused_ void **
 	memory_done(&s.memory);
 }
 
+static void a_route_of_a_pf_is_put_back_as_it_was(_unused_ void **state)
+{
+	static const struct route rows[] = {
+		{ .family = AF_INET, .dst = { 10, 99 }, .prefix_len = 16, .metric = 7 },
+		{ .family = AF_INET, .gateway = { 10, 30, 2, 1 }, .src = { 10, 30, 2, 2 } },
+		{ .family = AF_INET6, .dst = { 0xfd }, .prefix_len = 8, .src = { 0xfd, 1 } },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct route t = rows[i], back = {};
+		struct given g;
+		struct scene s;
+
+		set_scene(&s);
+		t.ifindex = s.netdevs[OF_PF].ifindex;
+		t.type = RTN_UNICAST;
+		t.table = 100;
+		t.protocol = RTPROT_STATIC;
+		t.scope = t.family == AF_INET && t.metric ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+		s.node.routes = &t;
+		s.node.n_routes = 1;
+		given_look(&s.node, &s.memory, &s.pcis[OF_PF], &s.netdevs[OF_PF], &g);
+		assert_true(given_parse_route(g.routes, t.ifindex, &back));
+		assert_memory_equal(&back, &t, sizeof(t));
+	}
+}
+
 /* In the pod it has the name of another NIC of the host, which only its RDMA device shows here. */
 static void a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name(_unused_ void **state)
 {
@@ -319,6 +348,21 @@ static void by_a_person(struct scene *s)
 {
 	s->tries.is_asked = true;
 }
+static void two_names_that_are_missing_are_told_once(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	go_out(&s);
+	assert_pass(&s, 20, "");
+	come_back(&s, "ens1v0");
+	vf_netdev(&s)->is_up = true;
+	COPY(vf_netdev(&s)->altnames, "podnic one");
+	assert_pass(&s, 30, "given-back: ens1v0: remove-altname; add-altname");
+	memory_done(&s.memory);
+}
+
 static void what_a_pf_in_a_pod_does_not_tell_waits_for_it(_unused_ void **state)
 {
 	struct scene s;
@@ -379,6 +423,59 @@ static void what_its_pf_has_outlives_a_binding(_unused_ void **state)
 	assert_pass(&s, 10, "");
 	assert_vlan_is_put_back(&s);
 	memory_done(&s.memory);
+}
+
+/* The MAC that this service would give the VF. */
+static void set_derived_mac(struct scene *s, char mac[static 24])
+{
+	_cleanup_(plan_done) struct plan p = {};
+	char seed[MAC_LEN];
+
+	s->section.identity = IDENTITY_DERIVED;
+	identity_seed(&s->node, &s->pcis[OF_PF], seed);
+	identity_mac(&s->node, &p, seed, &s->pcis[OF_VF], mac, 24);
+	COPY(s->info.mac, mac);
+	COPY(vf_netdev(s)->mac, mac);
+	COPY(vf_netdev(s)->perm_mac, mac);
+}
+
+/* Its netdev is another one than the pod had, and nothing is known of that. */
+static void a_vf_that_was_bound_again_gets_back_what_its_pf_had(_unused_ void **state)
+{
+	for (int i = 0; i < 4; i++) {
+		const bool is_pf_away = i & 1;
+		char expected[256], mac[24] = "02:00:00:00:00:01";
+		struct scene s;
+
+		set_scene(&s);
+		if (i & 2)
+			set_derived_mac(&s, mac);
+		assert_pass(&s, 0, "");
+		go_out(&s);
+		s.node.n_vf_infos = is_pf_away ? 0 : 1;
+		assert_pass(&s, 20, "");
+		change(&s);
+		COPY(vf_netdev(&s)->perm_mac, vf_netdev(&s)->mac);
+		come_back(&s, "net1");
+		vf_netdev(&s)->is_up = true;
+		s.pcis[OF_VF].instance = 8;
+		if (is_pf_away)
+			assert_pass(&s, 30, "");
+		s.node.n_vf_infos = 1;
+		assert_pass(&s, 40,
+			    "given-back: net1: set-vf-vlan; set-vf-mac; set-mac; set-vf-trust");
+		snprintf(expected, sizeof(expected),
+			 "set-vf-vlan 100>0\nset-vf-mac 0a:00:00:00:00:77>%s\n"
+			 "set-mac 0a:00:00:00:00:77>%s\nset-vf-trust 1>0",
+			 mac, mac);
+		assert_pass(&s, 42, expected);
+		s.info.vlan = s.info.trust = 0;
+		COPY(s.info.mac, mac);
+		COPY(vf_netdev(&s)->mac, mac);
+		assert_pass(&s, 43, "");
+		assert_pass(&s, 60, "");
+		memory_done(&s.memory);
+	}
 }
 
 static void with_settings(struct scene *s)
@@ -603,15 +700,76 @@ static void a_vf_without_netdev_is_rebound_when_nobody_uses_it(_unused_ void **s
 	memory_done(&s.memory);
 }
 
+static void set_infiniband(struct scene *s)
+{
+	set_scene(s);
+	s->pcis[OF_PF].class = s->pcis[OF_VF].class = 0x020700;
+	COPY(s->ports[OF_PF].link_layer, "InfiniBand");
+	COPY(s->ports[OF_VF].link_layer, "InfiniBand");
+}
+
+/* The kernel tells a VLAN and a trust of 0 of each, and nobody can set others. */
+static void an_infiniband_vf_is_back_without_its_pf(_unused_ void **state)
+{
+	struct scene s;
+
+	set_infiniband(&s);
+	assert_pass(&s, 0, "");
+	go_out(&s);
+	assert_pass(&s, 20, "");
+	s.node.n_vf_infos = 0; /* the PF is in a pod */
+	come_back(&s, "ens1v0");
+	vf_netdev(&s)->is_up = true;
+	assert_pass(&s, 30, "");
+	come_back(&s, "mine"); /* nobody had it out: it is left alone */
+	vf_netdev(&s)->is_up = true;
+	assert_pass(&s, 50, "");
+	assert_pass(&s, 70, "");
+	memory_done(&s.memory);
+}
+
+/* Another program made the VFs anew: these have never been usable. Others of before were in a pod.
+ */
+static void a_vf_that_others_made_anew_gets_its_identity(_unused_ void **state)
+{
+	for (int i = 0; i < 4; i++) {
+		const bool is_ib = i & 1, was_out = i & 2;
+		char text[2048];
+		struct scene s;
+
+		is_ib ? set_infiniband(&s) : set_scene(&s);
+		s.section.identity = IDENTITY_DERIVED;
+		s.info.vlan = is_ib ? 0 : 5;
+		assert_pass(&s, 0, "");
+		if (was_out)
+			go_out(&s);
+		assert_pass(&s, 20, "");
+		come_back(&s, "ens1v0");
+		s.pcis[OF_VF].instance = 8;
+		vf_netdev(&s)->is_random_mac = true;
+		COPY(s.info.mac, "00:00:00:00:00:00");
+		s.info.vlan = 0;
+		if (is_ib) {
+			s.info.link_state = IFLA_VF_LINK_STATE_DISABLE;
+			COPY(s.info.node_guid, "0000:0000:0000:0000");
+			COPY(s.info.port_guid, "0000:0000:0000:0000");
+			COPY(s.ibdevs[OF_VF].node_guid, "0000:0000:0000:0000");
+		}
+		pass(&s, 30, text, sizeof(text));
+		assert_non_null(strstr(text, is_ib ? "set-vf-guid" : "set-vf-mac"));
+		assert_true(!is_ib || strstr(text, "set-vf-link >auto"));
+		assert_non_null(strstr(text, "rebind-driver >mlx5_core"));
+		assert_null(strstr(text, "given-back"));
+		memory_done(&s.memory);
+	}
+}
+
 /* "modprobe -r ib_ipoib": its RDMA device works on. */
 static void an_infiniband_vf_without_ipoib_is_not_rebound(_unused_ void **state)
 {
 	struct scene s;
 
-	set_scene(&s);
-	s.pcis[OF_PF].class = s.pcis[OF_VF].class = 0x020700;
-	COPY(s.ports[OF_PF].link_layer, "InfiniBand");
-	COPY(s.ports[OF_VF].link_layer, "InfiniBand");
+	set_infiniband(&s);
 	assert_pass(&s, 0, "");
 	go_out(&s);
 	s.pcis[OF_VF].is_without_netdev = true;
@@ -792,8 +950,11 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_its_pf_has_outlives_a_binding),
+		cmocka_unit_test(a_vf_that_was_bound_again_gets_back_what_its_pf_had),
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
 		cmocka_unit_test(a_pf_gets_back_its_addresses_and_routes_by_one_plan),
+		cmocka_unit_test(a_route_of_a_pf_is_put_back_as_it_was),
+		cmocka_unit_test(two_names_that_are_missing_are_told_once),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_is_as_it_was),
 		cmocka_unit_test(a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name),
@@ -803,6 +964,8 @@ int main(void)
 		cmocka_unit_test(a_change_counts_once_it_stayed),
 		cmocka_unit_test(a_name_that_udev_has_not_given_yet_is_not_taken),
 		cmocka_unit_test(a_vf_without_netdev_is_rebound_when_nobody_uses_it),
+		cmocka_unit_test(an_infiniband_vf_is_back_without_its_pf),
+		cmocka_unit_test(a_vf_that_others_made_anew_gets_its_identity),
 		cmocka_unit_test(an_infiniband_vf_without_ipoib_is_not_rebound),
 		cmocka_unit_test(two_that_have_each_others_name_get_their_own),
 		cmocka_unit_test(a_name_that_another_device_keeps_is_waited_for),

@@ -1412,7 +1412,8 @@ static void without_a_problem_of_a_nic_no_line_stays_for_one(_unused_ void **sta
 	} rows[] = {
 		{ "", "ready: 1 of 1 devices usable, nothing to report\n" },
 		{ "{\"code\":\"pci-stuck\",\"target\":\"0000:41:00.0\"}",
-		  "ready: 1 of 1 devices usable, 1 reason\n\n0000:41:00.0  pci-stuck\n" },
+		  "ready: 1 of 1 devices usable, pci-stuck on 0000:41:00.0\n\n0000:41:00.0  "
+		  "pci-stuck\n" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

@@ -112,6 +112,42 @@ static void without_utf8_each_letter_has_a_replacement(_unused_ void **state)
 	assert_string_equal(text, "|  |- + a\n`- x b - ?\n  > c?\n\033[");
 }
 
+/* "a b": the target and the detail of a reason. */
+static void a_group_names_each_target_and_detail_once(_unused_ void **state)
+{
+	static const struct {
+		const char *reasons[4], *expected;
+	} cases[] = {
+		{ { "a x" }, "a\n  lost: x\n" },
+		{ { "a x", "b x" }, "a, b\n  lost: x\n" },
+		{ { "a x", "b y" }, "a, b\n  lost\n  a: x\n  b: y\n" },
+		{ { "a x", "b y", "b y" }, "a, b\n  lost\n  a: x\n  b: y\n" },
+		{ { "a x", "b y", "b z" }, "a, b\n  lost\n  a: x\n  b: y\n  b: z\n" },
+		{ { "a x", "b x", "a y", "b x" }, "a, b\n  lost\n  a: x\n  b: x\n  a: y\n" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		json_auto_t *list = json_array(), *groups = NULL;
+		_cleanup_(sheet_done) struct sheet s = {};
+		_cleanup_(freep) char *text = NULL;
+
+		for (size_t k = 0; k < 4 && cases[i].reasons[k]; k++) {
+			const char *reason = cases[i].reasons[k];
+
+			json_array_append_new(list,
+					      json_pack("{s:s%, s:s, s:s, s:s}", "target", reason,
+							(size_t)1, "detail", reason + 2, "code",
+							"lost", "meaning", "lost"));
+		}
+		groups = output_group(list);
+		assert_non_null(groups);
+		assert_int_equal(sheet_open(&s, 0, 0), 0);
+		output_group_print(&s, groups, "{target}");
+		assert_int_equal(sheet_close(&s, &text), 0);
+		assert_string_equal(text, cases[i].expected);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -119,6 +155,7 @@ int main(void)
 		cmocka_unit_test(without_utf8_each_letter_has_a_replacement),
 		cmocka_unit_test(templates_say_what_is_there),
 		cmocka_unit_test(a_label_stands_before_its_first_line),
+		cmocka_unit_test(a_group_names_each_target_and_detail_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,7 @@ static int answer_all(struct os *d, struct node *n, const struct memory *memory)
 		return r;
 	observe_pcie(&d->fs, &q, n);
 	observe_log(&d->fs, &q, n);
+	observe_vf_owners(&d->fs, &q, n);
 	return observe_dcbs(d, &q, n, memory);
 }
 

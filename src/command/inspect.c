@@ -141,6 +141,17 @@ static void warn_of_owners(const struct plan *p)
 				    reason_meaning(REASON_VF_BUSY), p->reasons[i].detail);
 }
 
+/* NICs may come later, so a configuration that waits for them is valid. */
+static void warn_of_missing(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if (a->reason == REASON_DEVICES_MISSING || a->reason == REASON_NO_DEVICES)
+			log_warning("%s: %s", reason_meaning(a->reason), a->detail);
+	}
+}
+
 /*
  * Is the configuration valid, and would the device plugin take what is written for it? Unknown keys
  * are errors. @ret: the document of "check --json"; or, where problems are logged, what the plugin
@@ -187,6 +198,8 @@ static int check(struct os *d, const struct command *cmd, char **ret, char **ret
 		if (r < 0)
 			return r;
 		warn_of_owners(&in.plan);
+		if (!problem)
+			warn_of_missing(&in.plan);
 	}
 	r = print_check(cmd, &errors, problem, &c, &in.node, seen, ret);
 	if (r >= 0 && cmd->is_ready && !is_any_usable(seen)) {

@@ -614,14 +614,14 @@ static bool has_gid(const struct ibdev *ib, const char *type)
 	return false;
 }
 
-/* The function's folder (is_away) shows it. The signs in a tree: namespaces have names, or a port
+/* The function's folder (is_away) shows it, in a capture that namespaces have names, or that a port
  * has GIDs, as it has of a netdev alone, wherever that is: ib_cache_gid_set_default_gid(). */
 static const char *namespace_of(const struct node *n, const struct pci *pci)
 {
 	const struct ibdev *ib;
 	bool lacks_netdev;
 
-	if (!pci->driver[0] || pci->health[0] || (n->now_usec > 0 && !pci->is_away))
+	if (!pci->driver[0] || pci->health[0] || n->is_copy || (n->now_usec > 0 && !pci->is_away))
 		return NULL;
 	ib = node_ibdev_of(n, pci->address);
 	lacks_netdev = pci->class >> 8 == CLASS_ETHERNET && !node_netdev_of(n, pci->address) &&
@@ -703,7 +703,7 @@ static const char *interface_of_erdma(const struct node *n, const struct pci *pc
 {
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
 
-	return pci_is_erdma(pci) && ib && !ib->netdev[0] ? "" : NULL;
+	return pci_is_erdma(pci) && ib && !ib->netdev[0] && !n->is_copy ? "" : NULL;
 }
 
 static const char *driver_override(const struct node *n _unused_, const struct pci *pci)

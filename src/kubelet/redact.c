@@ -204,11 +204,7 @@ static void put_unit(const struct unit *u, struct redacted *c, uint16_t page)
 
 	go_to(c, header, "");
 	fputs("[Service]", c->f);
-	/* A copy of the relevant parts would not show this problem. */
-	if (*u->problem && page == 0)
-		fprintf(c->f, "\n" UNIT_PROBLEM_KEY "=%s\n", u->problem);
-	else
-		put_statements(u, c, page);
+	put_statements(u, c, page);
 }
 
 static void put_variables(const struct unit *u, struct redacted *c, uint16_t page)
@@ -265,7 +261,10 @@ int redact_unit(const struct fs *fs, const struct unit *u)
 			put_flags(u, &c, (uint16_t)i);
 		if (u->pages[i].kind != PAGE_PROCESS)
 			fputc('\n', c.f);
-		/* Behind all that has a line number. */
+		/* Behind all that has a line number. A copy of the relevant parts would not show
+		 * the problem. */
+		if (*u->problem && i == 0 && u->pages[i].kind == PAGE_UNIT)
+			fprintf(c.f, UNIT_PROBLEM_KEY "=%s\n", u->problem);
 		if (*u->slice && u->slice_page == i)
 			fprintf(c.f, "Slice=%s\n", u->slice);
 		if (fs_record_stream(fs, u->pages[i].path + 1, &out) < 0)

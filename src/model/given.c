@@ -31,7 +31,7 @@ static void look_at_addresses(const struct node *n, const struct memory *memory,
 
 static void look_at_routes(const struct node *n, uint32_t ifindex, struct given *g)
 {
-	char dst[INET6_ADDRSTRLEN + 8], gateway[INET6_ADDRSTRLEN];
+	char dst[INET6_ADDRSTRLEN + 8], gateway[INET6_ADDRSTRLEN], src[INET6_ADDRSTRLEN];
 
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
@@ -42,28 +42,40 @@ static void look_at_routes(const struct node *n, uint32_t ifindex, struct given 
 			continue;
 		ip_format(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
 		ip_format(t->family, t->gateway, UINT32_MAX, gateway, sizeof(gateway));
-		append_word(g->routes, sizeof(g->routes), " ", "%s,%s,%" PRIu32 ",%" PRIu32 ",%u",
-			    dst, gateway, t->metric, t->table, t->protocol);
+		ip_format(t->family, t->src, UINT32_MAX, src, sizeof(src));
+		append_word(g->routes, sizeof(g->routes), " ",
+			    "%s,%s,%" PRIu32 ",%" PRIu32 ",%u%s%s", dst, gateway, t->metric,
+			    t->table, t->protocol, is_zero(t->src) ? "" : ",",
+			    is_zero(t->src) ? "" : src);
 	}
 }
 
 void given_look(const struct node *n, const struct memory *memory, const struct pci *pci,
 		const struct netdev *nd, struct given *ret)
 {
+	/* A PF of InfiniBand sets GUIDs and link alone: ipoib_netdev_ops_pf of ipoib_main.c. */
 	const struct vf_info *v =
-		pci->physfn[0] ? node_vf_info(n, pci->physfn, pci->vf_index) : NULL;
+		node_is_infiniband(n, pci) ? NULL : node_vf_info(n, pci->physfn, pci->vf_index);
 	struct given g = { .mtu = nd->mtu, .vlan = v ? v->vlan : -1, .trust = v ? v->trust : -1 };
 
 	COPY(g.name, nd->name);
 	/* Only a MAC of Ethernet: that of IPoIB contains the number of a queue pair. */
 	COPY(g.mac, strlen(nd->mac) == ETHERNET_MAC_CHARS ? nd->mac : "");
 	COPY(g.altnames, nd->altnames);
-	COPY(g.vf_mac, v && !node_is_infiniband(n, pci) ? v->mac : "");
+	COPY(g.vf_mac, v ? v->mac : "");
 	if (!pci->physfn[0]) {
 		look_at_addresses(n, memory, nd->ifindex, &g);
 		look_at_routes(n, nd->ifindex, &g);
 	}
 	*ret = g;
+}
+
+struct given given_in_pf(const struct given *g)
+{
+	struct given in_pf = { .vlan = g->vlan, .trust = g->trust };
+
+	COPY(in_pf.vf_mac, g->vf_mac);
+	return in_pf;
 }
 
 bool given_next_word(const char **list, char *ret, size_t size)
@@ -143,11 +155,13 @@ bool given_parse_address(const char *word, uint32_t ifindex, struct address *ret
 bool given_parse_route(const char *word, uint32_t ifindex, struct route *ret)
 {
 	struct route t = { .ifindex = ifindex, .type = RTN_UNICAST };
-	char fields[6][INET6_ADDRSTRLEN];
+	char fields[7][INET6_ADDRSTRLEN];
+	const bool has_src = parse_word(word, &t.family, t.dst, fields, 7);
 	int family;
 
-	if (!parse_word(word, &t.family, t.dst, fields, 6) ||
-	    !ip_parse(fields[2], &family, t.gateway))
+	if (!(has_src || parse_word(word, &t.family, t.dst, fields, 6)) ||
+	    !ip_parse(fields[2], &family, t.gateway) ||
+	    (has_src && !ip_parse(fields[6], &family, t.src)))
 		return false;
 	t.prefix_len = number(fields[1]);
 	t.metric = number(fields[3]);

@@ -26,6 +26,8 @@
 void given_look(const struct node *n, const struct memory *memory, const struct pci *pci,
 		const struct netdev *nd, struct given *ret);
 bool given_is_same(const struct given *a, const struct given *b);
+/* The part of @g that a PF has for its VF: all that is known of a VF that was bound again. */
+struct given given_in_pf(const struct given *g);
 
 /* Is @word one of a blank-separated list? */
 bool given_has_word(const char *list, const char *word);

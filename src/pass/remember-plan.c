@@ -27,7 +27,7 @@ static struct given with_pf(const struct given *g, const struct given *before)
 {
 	struct given known = *g;
 
-	if (g->vlan < 0) {
+	if (g->vlan < 0 && before->vf_mac[0]) {
 		known.vlan = before->vlan;
 		known.trust = before->trust;
 		COPY(known.vf_mac, before->vf_mac);
@@ -37,7 +37,7 @@ static struct given with_pf(const struct given *g, const struct given *before)
 
 static void keep_given(struct device_memory *m, const struct given *g)
 {
-	m->given = m->given.name[0] || m->given.vf_mac[0] ? with_pf(g, &m->given) : *g;
+	m->given = with_pf(g, &m->given);
 	m->seen = (struct given){};
 	m->seen_usec = 0;
 }
@@ -47,21 +47,16 @@ static bool has_stayed(const struct node *n, const struct device_memory *m)
 	return m->seen_usec > 0 && n->now_usec - m->seen_usec >= GIVEN_USEC;
 }
 
-/* The rules are those of model/given.h; @old is NULL when nothing is remembered. */
+/* The rules are those of model/given.h. @m is that of the last pass, or empty. */
 static void remember_given(const struct node *n, const struct memory *memory,
-			   const struct device *d, bool is_wanted, const struct device_memory *old,
-			   struct device_memory *m)
+			   const struct device *d, bool is_wanted, struct device_memory *m)
 {
-	const bool is_new = !old || !old->given.name[0] || is_wanted ||
-			    old->usable_instance != d->pci->instance;
 	struct given now, known;
+	bool is_new;
 
-	/* The driver's binding of these is over. Its PF has for it what it had before. */
-	if (old && old->usable_instance != d->pci->instance) {
-		struct given none = { .vlan = m->given.vlan, .trust = m->given.trust };
-
-		COPY(none.vf_mac, m->given.vf_mac);
-		m->given = none;
+	/* The driver's binding of these is over. */
+	if (m->usable_instance != d->pci->instance) {
+		m->given = given_in_pf(&m->given);
 		m->seen = (struct given){};
 	}
 	if (d->is_in_pod) {
@@ -73,7 +68,8 @@ static void remember_given(const struct node *n, const struct memory *memory,
 
 	given_look(n, memory, d->pci, d->netdev, &now);
 	known = with_pf(&now, &m->given);
-	m->is_out = d->is_changed || (m->is_out && m->given.vlan >= 0 && now.vlan < 0);
+	is_new = !m->given.name[0] || is_wanted;
+	m->is_out = d->is_changed || (m->is_out && m->given.vf_mac[0] && !now.vf_mac[0]);
 	if (!m->is_out && is_new && (!d->is_usable || d->netdev->is_unnamed))
 		return;
 	if (!m->is_out && (is_new || given_is_same(&known, &m->given) ||
@@ -119,7 +115,7 @@ static struct device_memory remember(const struct node *n, const struct memory *
 		m.no_carrier_usec = n->now_usec;
 	m.losses = d->losses;
 	m.aer = MIN(m.aer, d->pci->n_aer); /* it begins at 0 when the kernel finds the card again */
-	remember_given(n, memory, d, is_wanted, old, &m);
+	remember_given(n, memory, d, is_wanted, &m);
 	if (d->is_by_name && d->netdev && !m.matched[0])
 		COPY(m.matched, d->netdev->name);
 	m.was_usable = d->is_usable || m.was_usable;

@@ -44,7 +44,8 @@ static void want(struct back *b, enum verb verb, const char *from, const char *t
 		return;
 	b->differs = true;
 	if (!b->is_quiet || b->is_used) {
-		in_use_append(b->names, sizeof(b->names), verb_name(verb));
+		if (!strstr(b->names, verb_name(verb)))
+			in_use_append(b->names, sizeof(b->names), verb_name(verb));
 		return;
 	}
 	a = plan_add(b->p, STEP_VF, verb, CLASS_CHANGE, b->d->pci->address);
@@ -223,31 +224,40 @@ static void hint(const struct config *c, struct back *b, uint64_t same_usec)
 		      b->names, who);
 }
 
-/* The memory of @d, if the host has the netdev that was handed out; else NULL. */
+/* The memory of @d, if it is to get @ret back; else NULL. */
 static const struct device_memory *memory_of_out(const struct memory *memory,
-						 const struct device *d)
+						 const struct device *d, struct given *ret)
 {
 	const struct device_memory *m = memory_device(memory, d->pci->address);
 
-	return m && m->is_out && d->netdev && !d->netdev->master && !d->is_in_pod &&
-			       !plan_carries_node(d) && m->usable_instance == d->pci->instance
-		       ? m
-		       : NULL;
+	if (!m || !m->is_out || !d->netdev || d->netdev->master || d->is_in_pod ||
+	    plan_carries_node(d))
+		return NULL;
+	*ret = m->usable_instance == d->pci->instance ? m->given : given_in_pf(&m->given);
+	return m;
 }
 
 static void plan_one(const struct config *c, const struct node *n, const struct memory *memory,
 		     struct plan *p, struct device *d)
 {
-	const struct device_memory *m = memory_of_out(memory, d);
+	struct given now, g;
+	const struct device_memory *m = memory_of_out(memory, d, &g);
 	struct back b = { .n = n, .memory = memory, .p = p, .d = d };
-	struct given now;
 
 	if (!m)
 		return;
 	given_look(n, memory, d->pci, d->netdev, &now);
+	/* A VF that has the MAC of its PF's table got it when it was bound again; without one there
+	 * it was made anew. */
+	if (!g.name[0] && !guid_is_zero(g.vf_mac)) {
+		if (guid_is_zero(now.vf_mac))
+			return;
+		if (streq(now.mac, now.vf_mac))
+			COPY(g.mac, g.vf_mac);
+	}
 	b.is_used = d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX;
 	b.is_quiet = is_quiet(c, n, p, d, m, &now);
-	want_all(&b, &now, &m->given);
+	want_all(&b, &now, &g);
 	if (b.differs && (!b.is_quiet || b.is_used || b.holder))
 		hint(c, &b, given_is_same(&now, &m->seen) ? n->now_usec - m->seen_usec : 0);
 	d->is_changed = b.differs;
@@ -267,14 +277,13 @@ void plan_lost(const struct config *c _unused_, const struct node *n, const stru
 {
 	for (size_t i = 0; i < p->n_devices; i++) {
 		struct device *d = &p->devices[i];
-		const struct device_memory *m = memory_of_out(memory, d);
 		struct back b = { .n = n, .memory = memory, .p = p, .d = d };
-		struct given now;
+		struct given now, g;
 
-		if (!m)
+		if (!memory_of_out(memory, d, &g))
 			continue;
 		given_look(n, memory, d->pci, d->netdev, &now);
-		want_lost(&b, m->given.addresses, now.addresses, put_address);
-		want_lost(&b, m->given.routes, now.routes, put_route);
+		want_lost(&b, g.addresses, now.addresses, put_address);
+		want_lost(&b, g.routes, now.routes, put_route);
 	}
 }

@@ -263,14 +263,22 @@ static int add_detail(json_t *group, const json_t *reason)
 /* Return: 1; 0 when the list of targets would be too long; -ENOMEM. */
 static int join(json_t *group, const json_t *reason)
 {
+	const json_t *details = json_object_get(group, "details");
 	char targets[TARGETS_LEN];
+	bool is_new = true;
 
-	if (is_same(group, reason, "target"))
-		return add_detail(group, reason) < 0 ? -ENOMEM : 1;
-	if ((size_t)snprintf(targets, sizeof(targets), "%s, %s", document_get_text(group, "target"),
+	for (size_t i = 0; i < json_array_size(details); i++) {
+		const json_t *item = json_array_get(details, i);
+
+		if (is_same(item, reason, "target") && is_same(item, reason, "detail"))
+			return 1;
+		is_new = is_new && !is_same(item, reason, "target");
+	}
+	if (is_new &&
+	    (size_t)snprintf(targets, sizeof(targets), "%s, %s", document_get_text(group, "target"),
 			     document_get_text(reason, "target")) >= sizeof(targets))
 		return 0;
-	if (json_object_set_new(group, "target", document_text(targets)) < 0)
+	if (is_new && json_object_set_new(group, "target", document_text(targets)) < 0)
 		return -ENOMEM;
 	return add_detail(group, reason) < 0 ? -ENOMEM : 1;
 }

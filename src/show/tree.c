@@ -396,8 +396,6 @@ static void draw_head(const struct tree *t)
 	fprintf(t->f, "%zu of %zu devices usable, ", n_usable, n);
 	if (n_reasons == 0)
 		fputs("nothing to report", t->f);
-	else if (streq(word, "ready"))
-		fprintf(t->f, "%zu reason%s", n_reasons, n_reasons == 1 ? "" : "s");
 	else
 		draw_first(t, n_reasons);
 	if (n_health > 0)

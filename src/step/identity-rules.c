@@ -151,7 +151,8 @@ static bool has_other_mac(const struct node *n, const struct plan *p, const stru
 	char seed[MAC_LEN], given[24];
 
 	/* The MAC is empty when the netdev was renamed while it was read. */
-	if (!*is || guid_is_zero(v->mac) || streq(is, v->mac) || (!has_perm && nd->master))
+	if (!*is || guid_is_zero(v->mac) || streq(is, v->mac) || streq(nd->mac, v->mac) ||
+	    (!has_perm && nd->master))
 		return false;
 	identity_seed(n, node_pci(n, vf->physfn), seed);
 	identity_mac(n, p, seed, vf, given, sizeof(given));

@@ -50,8 +50,9 @@ bool identity_is_unset_mac(const struct node *n, const struct pci *vf, const str
  *
  * Only what follows from the card is compared: what an administrator or a CNI set has been changed
  * on purpose. What it came up with is its permanent MAC, which the kernel copies when the netdev is
- * registered (register_netdevice() in net/core/dev.c), so that a later change counts for nothing;
- * a driver that made up a MAC has none, and its present one counts.
+ * registered (register_netdevice() in net/core/dev.c), so that a later change counts for nothing,
+ * unless it is to the MAC that was given; a driver that made up a MAC has none, and its present one
+ * counts.
  */
 bool identity_is_other(const struct node *n, const struct plan *p, const struct pci *vf,
 		       const struct netdev *nd, const struct ibdev *ib, char *detail, size_t size);

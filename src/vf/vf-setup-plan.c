@@ -3,6 +3,7 @@
  * VF setup: identity, trust, link state and driver of VFs that exist. How many there are is decided
  * in vf-plan.c; steps.h describes the rounds.
  */
+#include "../device/judge-rules.h"
 #include "../guard/in-use-plan.h"
 #include "../guard/vf-precheck-rules.h"
 #include "../model/module-options.h"
@@ -38,14 +39,15 @@ static struct action *add_setting(struct plan *p, const struct vf *v, enum verb 
 	return a;
 }
 
-/* Is the VF bound, not used by a pod before, and without a user now? */
+/* Is the VF bound, not used by a pod since, and without a user now? */
 static bool is_idle(const struct memory *memory, const struct vf *v)
 {
 	const struct device *d = v->device;
 	const struct device_memory *m = memory_device(memory, d->pci->address);
 	char users[64];
 
-	return d->pci->driver[0] && !d->is_in_pod && !(m && m->was_usable) &&
+	return d->pci->driver[0] && !d->is_in_pod &&
+	       !(m && m->was_usable && !judge_is_bound_again(d->pci, m)) &&
 	       !in_use_of_function(v->graph, memory, d->pci, users, sizeof(users));
 }
 
