@@ -512,6 +512,16 @@ static void its_netdev_out_of_sight(struct in_use_scene *s)
 {
 	s->netdevs[1].pci[0] = '\0';
 }
+static void its_netdev_is_not_made(struct in_use_scene *s)
+{
+	its_netdev_out_of_sight(s);
+	s->n.now_usec = 1;
+}
+static void its_netdev_is_away(struct in_use_scene *s)
+{
+	its_netdev_is_not_made(s);
+	s->pcis[1].is_away = true;
+}
 static void its_driver_makes_no_netdev(struct in_use_scene *s)
 {
 	its_netdev_out_of_sight(s);
@@ -695,6 +705,9 @@ static const struct {
 	{ "its netdev in a pod", its_netdev_in_a_pod, IN_USE_USED,
 	  "netdev-in-netns, eth1 in network namespace 7, cni-1" },
 	{ "its netdev out of sight", its_netdev_out_of_sight, IN_USE_USED,
+	  "its netdev in another network namespace" },
+	{ "not made", its_netdev_is_not_made, IN_USE_FREE, "" },
+	{ "seen to be away", its_netdev_is_away, IN_USE_USED,
 	  "its netdev in another network namespace" },
 	{ "of a driver that makes none", its_driver_makes_no_netdev, IN_USE_FREE, "" },
 	{ "its ibdev out of sight", its_ibdev_out_of_sight, IN_USE_USED,
