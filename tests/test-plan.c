@@ -3327,6 +3327,8 @@ static void the_plugin_file_is_last_and_only_of_a_ready_or_degraded_node(_unused
 		{ "starting keeps the file", first_down, false, BOTH,
 		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE
 		  " waiting not-ready" },
+		{ "starting with the right file", first_down, false, SECOND " ",
+		  "wait " FIRST " waiting port-down" },
 		{ "degraded", first_down, true, NULL,
 		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE },
 		{ "degraded, one left out", first_down, true, BOTH,
