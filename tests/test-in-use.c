@@ -515,7 +515,7 @@ static void its_netdev_out_of_sight(struct in_use_scene *s)
 static void its_netdev_is_not_made(struct in_use_scene *s)
 {
 	its_netdev_out_of_sight(s);
-	s->n.now_usec = 1;
+	s->pcis[1].is_searched = true;
 }
 static void its_netdev_is_away(struct in_use_scene *s)
 {

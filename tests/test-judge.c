@@ -244,6 +244,7 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 				.class = row->class,
 				.has_other_driver = row->is_other,
 				.has_autoprobe = row->has_autoprobe,
+				.is_searched = row->is_live,
 				.is_away = row->is_away },
 			      { .address = "0000:41:00.1", .physfn = "0000:41:00.0" } };
 	struct pci *pci = &pcis[0];

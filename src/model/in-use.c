@@ -81,7 +81,7 @@ static bool is_netdev_away(const struct finder *s)
 	/* Without an ibdev there is nothing to use, if no ibdev can be away. */
 	if (pci_is_erdma(s->f))
 		return s->ib || can_ibdevs_leave(s->n);
-	if (s->n->now_usec > 0 && rdma_part_of(s->f->driver) && !s->f->is_away)
+	if (s->f->is_searched && !s->f->is_away)
 		return false; /* it is in no namespace: not made, or not yet */
 	/* That of InfiniBand is ib_ipoib's, if loaded. */
 	return !((s->f->class >> 8 == CLASS_INFINIBAND || pci_lacks_netdev(s->f)) && s->ib);

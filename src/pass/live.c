@@ -198,6 +198,8 @@ static void look_for_aways(const struct fs *fs, struct node *n)
 
 		if (!pci->driver[0] || !rdma_part_of(pci->driver))
 			continue;
+		pci->is_searched =
+			!node_netdev_of(n, pci->address) || !node_ibdev_of(n, pci->address);
 		pci->is_away =
 			(!node_netdev_of(n, pci->address) &&
 			 fs_exists(&quiet, FS_PATH("sys/bus/pci/devices/%s/net", pci->address)) >
