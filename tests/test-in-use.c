@@ -512,6 +512,11 @@ static void its_netdev_out_of_sight(struct in_use_scene *s)
 {
 	s->netdevs[1].pci[0] = '\0';
 }
+static void its_netdev_is_not_in_a_copy(struct in_use_scene *s)
+{
+	its_netdev_out_of_sight(s);
+	s->n.is_copy = true;
+}
 static void its_netdev_is_not_made(struct in_use_scene *s)
 {
 	its_netdev_out_of_sight(s);
@@ -706,6 +711,8 @@ static const struct {
 	  "netdev-in-netns, eth1 in network namespace 7, cni-1" },
 	{ "its netdev out of sight", its_netdev_out_of_sight, IN_USE_USED,
 	  "its netdev in another network namespace" },
+	{ "not copied", its_netdev_is_not_in_a_copy, IN_USE_USED,
+	  "unknown, its netdev is not in this tree" },
 	{ "not made", its_netdev_is_not_made, IN_USE_FREE, "" },
 	{ "seen to be away", its_netdev_is_away, IN_USE_USED,
 	  "its netdev in another network namespace" },

@@ -93,6 +93,8 @@ static const struct row rows[] = {
 	  .n_netnses = 1, AWAY, .detail = "network namespaces: storage" },
 	{ "the port of a VF whose PF's netdev is elsewhere", .of = REASON_PORT_DOWN, MLX5, .is_of_vf = true,
 	  .n_netnses = 1, AWAY, .detail = "of its physical function, network namespaces: storage" },
+	{ "GIDs, in a copy without any netdev", .of = REASON_PORT_DOWN, MLX5, .has_ibdev = true,
+	  .has_gid = true, .has_state = true, .is_copy = true, .expected = REASON_PORT_DOWN },
 	{ "a copy without the state of its port", .of = REASON_PORT_DOWN, MLX5, .has_ibdev = true,
 	  .has_netdev = true, .is_copy = true, .expected = REASON_NOT_RECORDED, .detail = "ports" },
 	{ "that of eRDMA, whose interface is not here", .of = REASON_PORT_DOWN, .driver = "erdma",

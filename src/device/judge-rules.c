@@ -611,7 +611,8 @@ static const char *namespace_of(const struct node *n, const struct pci *pci)
 	const struct ibdev *ib;
 	bool lacks_netdev;
 
-	if (!pci->driver[0] || pci->health[0] || (pci->is_searched && !pci->is_away))
+	if (!pci->driver[0] || pci->health[0] || (pci->is_searched && !pci->is_away) ||
+	    (n->is_copy && n->n_netdevs == 0))
 		return NULL;
 	ib = node_ibdev_of(n, pci->address);
 	lacks_netdev = pci->class >> 8 == CLASS_ETHERNET && !node_netdev_of(n, pci->address) &&

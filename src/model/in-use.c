@@ -91,7 +91,9 @@ static void add_away(struct finder *s)
 {
 	const struct device_memory *m = memory_device(s->memory, s->f->address);
 
-	if (is_netdev_away(s))
+	if (is_netdev_away(s) && s->n->is_copy)
+		add(s, USE_UNKNOWN, "its netdev is not in this tree");
+	else if (is_netdev_away(s))
 		add(s, USE_NETDEV_NETNS, "its netdev %s%sin another network namespace",
 		    m ? m->netdev : "", m && m->netdev[0] ? " " : "");
 	else if (m && m->was_usable && !m->was_virtual && can_ibdevs_leave(s->n) &&
