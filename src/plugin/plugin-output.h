@@ -73,7 +73,8 @@ uint32_t output_plugin_allocatable(const struct config *c, size_t n_devices);
 	"{resource}: {allocatable}[{?shared}, each with {devices} [{?devices=1}device|devices]]"
 /* Only a pool of both kinds of fabric says how many are of InfiniBand. */
 #define OUTPUT_PLUGIN_MIX                                                                          \
-	"[; {+infiniband} of InfiniBand, the others of Ethernet: a pod gets either]"
+	"[; {+infiniband} of InfiniBand, the others of Ethernet: a pod gets "                      \
+	"[{?shared}both|either]]"
 json_t *output_plugin_resource_item(const struct config *c, const char *resource, size_t n_devices,
 				    size_t n_infiniband);
 

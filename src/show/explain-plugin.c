@@ -93,17 +93,22 @@ static json_t *make_processes(const struct node *n)
 }
 
 /* The number of devices in each pool; devices of one pool stand together. */
-static json_t *make_resources(const struct config *c, const struct lint *l)
+static json_t *make_resources(const struct config *c, const struct plan *p)
 {
+	const struct lint *l = &p->lint;
 	json_auto_t *list = json_array();
 
 	for (size_t i = 0, n = 0; i < l->n_exposed; i += n) {
-		for (n = 0; i + n < l->n_exposed &&
-			    streq(l->exposed[i + n].resource, l->exposed[i].resource);
+		const char *resource = l->exposed[i].resource;
+		size_t n_infiniband = 0;
+
+		for (n = 0; i + n < l->n_exposed && streq(l->exposed[i + n].resource, resource);
 		     n++)
-			;
+			n_infiniband += ANY(d, p->devices, p->n_devices,
+					    streq(d->pci->address, l->exposed[i + n].pci) &&
+						    device_is_infiniband(d));
 		if (json_array_append_new(
-			    list, output_plugin_resource_item(c, l->exposed[i].resource, n, 0)) < 0)
+			    list, output_plugin_resource_item(c, resource, n, n_infiniband)) < 0)
 			return NULL;
 	}
 	return TAKE(list);
@@ -121,7 +126,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 
 	/* clang-format off */
 	more = json_pack("{s:o, s:b, s:s, s:s, s:b, s:o, s:I, s:s, s:s, s:o, s:s}",
-			 "resources", make_resources(c, &p->lint),
+			 "resources", make_resources(c, p),
 			 "written", !is_none && is_written(n, p),
 			 "waits", write && write->class != CLASS_CHANGE ? reason_code(write->reason)
 									: "",
@@ -176,9 +181,10 @@ static const struct sheet_row rule_rows[] = {
 	{ NULL, "", "[{!devices}{!excluded}no device to apply them to]" },
 };
 
-static const char verdict[] = "[{?code}would expose|{?written}exposes|would expose]"
-			      "[{?+exposes}{*resources,;} " OUTPUT_PLUGIN_AMOUNT "{/}| 0 devices]"
-			      "[; {code}: {meaning}[: {detail}]\n  → {advice}]";
+static const char verdict[] =
+	"[{?code}would expose|{?written}exposes|would expose]"
+	"[{?+exposes}{*resources,;} " OUTPUT_PLUGIN_AMOUNT OUTPUT_PLUGIN_MIX "{/}| 0 devices]"
+	"[; {code}: {meaning}[: {detail}]\n  → {advice}]";
 
 static int draw(const json_t *d, char **ret)
 {
