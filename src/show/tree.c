@@ -485,7 +485,8 @@ static int draw_topology(const struct tree *t)
 	fputs("NUMA\n", t->f);
 	json_array_foreach(all, i, a)
 	{
-		sheet_format(a, "[{?near_by}GPU {pci}|{ibdev}|{pci}]", text, sizeof(text));
+		sheet_format(a, json_object_get(a, "near_by") ? "GPU {pci}" : "[{ibdev}|{pci}]",
+			     text, sizeof(text));
 		fprintf(t->f, "%-18s", text);
 		json_array_foreach(all, k, b) fprintf(t->f, "%-14s", nearness(a, b));
 		sheet_format(a, "[{numa_node}|?]\n", text, sizeof(text));
