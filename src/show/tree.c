@@ -413,8 +413,8 @@ static const struct sheet_row rows[] = {
 	  "[, {#plugin.left_out} left out: the plugin's file has no words for them]" },
 	{ NULL, "plugin.resources", OUTPUT_PLUGIN_AMOUNT OUTPUT_PLUGIN_MIX },
 	{ "Kubelet", "",
-	  "topology policy [{kubelet.policy}|not known][, CPU policy {kubelet.cpu_policy}]"
-	  "[, {kubelet.path}][:{+kubelet.line}]"
+	  "[{!kubelet.source}none was found|topology policy [{kubelet.policy}|not known]"
+	  "[, CPU policy {kubelet.cpu_policy}][, {kubelet.path}][:{+kubelet.line}]]"
 	  "[, set since {kubelet.since}][{?kubelet.deferred}, at its next start]"
 	  "[{?kubelet.policy}{!kubelet.policy=none}{!plugin.type=none}{!kubelet.hints}"
 	  ", no NUMA hints from the device plugin]"
