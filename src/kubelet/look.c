@@ -59,11 +59,11 @@ static int read_label(const struct fs *fs, const char *path, struct kubelet *k)
 /* No default holds where a file or a flag that was not seen may say something else. */
 static void forget_defaults(bool is_copy, struct kubelet_found *k)
 {
-	if (is_copy) {
-		k->needs_dir = false; /* it may have it */
-		k->is_left_out = k->is_waiting || (*k->seen.file && !k->seen.has_file);
-	}
-	for (int s = 0; s < _KUBELET_SETTING_N && (k->is_left_out || *k->seen.problem); s++)
+	const bool is_absent = k->is_waiting || (*k->seen.file && !k->seen.has_file);
+
+	k->is_left_out = is_copy && is_absent;
+	k->needs_dir = k->needs_dir && !is_copy; /* a copy may have it */
+	for (int s = 0; s < _KUBELET_SETTING_N && (is_absent || *k->seen.problem); s++)
 		if (k->seen.values[s].source == KUBELET_DEFAULT)
 			k->seen.values[s] = (struct kubelet_value){ .source = KUBELET_UNKNOWN };
 }
