@@ -962,7 +962,7 @@ static const struct {
 	[REASON_PLUGIN_FOREIGN] = {
 		"plugin-foreign",
 		"The device plugin would also hand out this device, which no [Device] section "
-		"hands out",
+		"hands out, or which is not usable",
 		"Unbind a device that must not be handed out from its driver, or use a plugin "
 		"that selects devices: Type=rdma-shared or sriov; dranet has --filter for it.",
 	},
