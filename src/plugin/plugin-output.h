@@ -107,6 +107,7 @@ int output_manifest(const struct config *c, const char *root_dir, const char *do
  * output_dra() - all of them, as a stream of YAML documents
  * @c: with Type=sriov or dra-sriov they are of dra-driver-sriov, else of dranet
  *
- * Return: 0, -ENODATA when no device of this node is usable, or -ENOMEM.
+ * Return: 0, -ENODATA when no device of this node is usable, -EEXIST when two resources would have
+ * objects of one name, or -ENOMEM.
  */
 int output_dra(const struct config *c, const struct node *n, const struct plan *p, char **ret);
