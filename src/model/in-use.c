@@ -81,8 +81,10 @@ static bool is_netdev_away(const struct finder *s)
 	/* Without an ibdev there is nothing to use, if no ibdev can be away. */
 	if (pci_is_erdma(s->f))
 		return s->ib || can_ibdevs_leave(s->n);
-	if (s->f->is_searched && !s->f->is_away)
-		return false; /* it is in no namespace: not made, or not yet */
+	/* It is in no namespace: not made, or not yet, or removed as the card failed. */
+	if ((s->f->is_searched && !s->f->is_away) ||
+	    (s->f->health[0] && !s->ib && !can_ibdevs_leave(s->n)))
+		return false;
 	/* That of InfiniBand is ib_ipoib's, if loaded. */
 	return !((s->f->class >> 8 == CLASS_INFINIBAND || pci_lacks_netdev(s->f)) && s->ib);
 }
