@@ -187,6 +187,7 @@ static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void 
 		bool is_other_section;
 		const char *hints;
 		bool is_infiniband; /* the first */
+		bool is_other_board;
 	} cases[] = {
 		{ { "400 Gb/sec (4X NDR)", "", "400 Gb/sec (4X NDR)", "" }, "ACTIVE", false, "" },
 		{ { "200 Gb/sec (4X HDR)", "", "400 Gb/sec (4X NDR)", "" },
@@ -209,6 +210,13 @@ static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void 
 		  false,
 		  "",
 		  true },
+		/* Nor is another board with the same chip. */
+		{ { "25 Gb/sec (1X EDR)", "", "100 Gb/sec (4X EDR)", "" },
+		  "ACTIVE",
+		  false,
+		  "",
+		  false,
+		  true },
 		/* A port that is down says nothing. */
 		{ { "2.5 Gb/sec (1X SDR)", "", "400 Gb/sec (4X NDR)", "" }, "DOWN", false, "" },
 		/* What is no rate is none. */
@@ -227,6 +235,7 @@ static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void 
 			COPY(s.ports[0].link_layer, "InfiniBand");
 		if (cases[i].is_other_section)
 			s.devices[0].config = &s.sections[1];
+		COPY(s.pcis[0].modalias, cases[i].is_other_board ? "pci:sd00000042" : "");
 		assert_string_equal(hints(&s), cases[i].hints);
 	}
 }

@@ -564,6 +564,33 @@ static void its_netdev_out_of_sight(struct in_use_scene *s)
 {
 	s->netdevs[1].pci[0] = '\0';
 }
+static void its_netdev_is_not_in_a_copy(struct in_use_scene *s)
+{
+	its_netdev_out_of_sight(s);
+	s->n.is_copy = true;
+}
+static void its_netdev_is_not_made(struct in_use_scene *s)
+{
+	its_netdev_out_of_sight(s);
+	s->pcis[1].is_searched = true;
+}
+static void its_card_failed(struct in_use_scene *s)
+{
+	its_netdev_out_of_sight(s);
+	s->n.netns_mode = NETNS_MODE_SHARED;
+	s->n.n_ibdevs = 0;
+	COPY(s->pcis[1].health, "fw_fatal");
+}
+static void its_card_failed_perhaps(struct in_use_scene *s)
+{
+	its_card_failed(s);
+	s->n.netns_mode = NETNS_MODE_EXCLUSIVE;
+}
+static void its_netdev_is_away(struct in_use_scene *s)
+{
+	its_netdev_is_not_made(s);
+	s->pcis[1].is_away = true;
+}
 static void its_driver_makes_no_netdev(struct in_use_scene *s)
 {
 	its_netdev_out_of_sight(s);
@@ -763,6 +790,14 @@ static const struct {
 	{ "its netdev in a pod", its_netdev_in_a_pod, IN_USE_USED,
 	  "netdev-in-netns, eth1 in network namespace 7, cni-1" },
 	{ "its netdev out of sight", its_netdev_out_of_sight, IN_USE_USED,
+	  "its netdev in another network namespace" },
+	{ "not copied", its_netdev_is_not_in_a_copy, IN_USE_USED,
+	  "unknown, its netdev is not in this tree" },
+	{ "not made", its_netdev_is_not_made, IN_USE_FREE, "" },
+	{ "failed", its_card_failed, IN_USE_FREE, "" },
+	{ "failed, or both are elsewhere", its_card_failed_perhaps, IN_USE_USED,
+	  "its netdev in another network namespace" },
+	{ "seen to be away", its_netdev_is_away, IN_USE_USED,
 	  "its netdev in another network namespace" },
 	{ "of a driver that makes none", its_driver_makes_no_netdev, IN_USE_FREE, "" },
 	{ "its ibdev out of sight", its_ibdev_out_of_sight, IN_USE_USED,

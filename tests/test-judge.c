@@ -93,6 +93,8 @@ static const struct row rows[] = {
 	  .n_netnses = 1, AWAY, .detail = "network namespaces: storage" },
 	{ "the port of a VF whose PF's netdev is elsewhere", .of = REASON_PORT_DOWN, MLX5, .is_of_vf = true,
 	  .n_netnses = 1, AWAY, .detail = "of its physical function, network namespaces: storage" },
+	{ "GIDs, in a copy without any netdev", .of = REASON_PORT_DOWN, MLX5, .has_ibdev = true,
+	  .has_gid = true, .has_state = true, .is_copy = true, .expected = REASON_PORT_DOWN },
 	{ "a copy without the state of its port", .of = REASON_PORT_DOWN, MLX5, .has_ibdev = true,
 	  .has_netdev = true, .is_copy = true, .expected = REASON_NOT_RECORDED, .detail = "ports" },
 	{ "a copy has of that what it was made with", PORT_DOWN, MLX5, .has_ibdev = true, .has_state = true,
@@ -248,6 +250,7 @@ static enum reason find(const struct row *row, char *detail, size_t size, const 
 				.class = row->class,
 				.has_other_driver = row->is_other,
 				.has_autoprobe = row->has_autoprobe,
+				.is_searched = row->is_live,
 				.is_away = row->is_away },
 			      { .address = "0000:41:00.1", .physfn = "0000:41:00.0" } };
 	struct pci *pci = &pcis[0];

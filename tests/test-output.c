@@ -1431,13 +1431,15 @@ static void topology_is_a_matrix(_unused_ void **state)
 	static const char json[] =
 		"{\"state\":\"ready\",\"gpus\":[{\"pci\":\"0000:43:00.0\",\"numa_node\":0,\"near_"
 		"by\":"
-		"\"switch\",\"nics\":[\"0000:41:00.0\"]}],\"devices\":[{\"pci\":\"0000:41:00.0\","
+		"\"switch\",\"nics\":[\"0000:41:00.0\"]},{\"pci\":\"0000:d3:00.0\",\"numa_node\":2,"
+		"\"near_by\":\"\",\"nics\":[]}],\"devices\":[{\"pci\":\"0000:41:00.0\","
 		"\"ibdev\":\"mlx5_0\",\"numa_node\":0},{\"pci\":\"0000:c1:00.0\",\"numa_node\":1},{"
 		"\"pci\":\"0000:c2:00.0\",\"numa_node\":1}]}";
-	static const char *const expected[] = { "GPU 0000:43:00.0 X PIX SYS SYS 0\n",
-						"mlx5_0 PIX X SYS SYS 0\n",
-						"0000:c1:00.0 SYS SYS X NODE 1\n",
-						"0000:c2:00.0 SYS SYS NODE X 1\n" };
+	static const char *const expected[] = { "GPU 0000:43:00.0 X SYS PIX SYS SYS 0\n",
+						"GPU 0000:d3:00.0 SYS X SYS SYS SYS 2\n",
+						"mlx5_0 PIX SYS X SYS SYS 0\n",
+						"0000:c1:00.0 SYS SYS SYS X NODE 1\n",
+						"0000:c2:00.0 SYS SYS SYS NODE X 1\n" };
 	_cleanup_(freep) char *text = NULL;
 	char *to;
 
@@ -1447,7 +1449,8 @@ static void topology_is_a_matrix(_unused_ void **state)
 		if (*s != ' ' || s[1] != ' ')
 			*to++ = *s;
 	*to = '\0';
-	assert_true(is_prefix(text, " 0000:43:00.0 mlx5_0 0000:c1:00.0 0000:c2:00.0 NUMA\n"));
+	assert_true(is_prefix(
+		text, " 0000:43:00.0 0000:d3:00.0 mlx5_0 0000:c1:00.0 0000:c2:00.0 NUMA\n"));
 	for (size_t i = 0; i < ELEMENTSOF(expected); i++)
 		assert_non_null(strstr(text, expected[i]));
 }

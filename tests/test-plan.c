@@ -3138,7 +3138,7 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		enum reason reason;
 		uint64_t instance; /* of the function; it was 5 when it was usable */
 		const char *health;
-		bool is_port;
+		bool is_port, is_searched, is_away;
 	} rows[] = {
 		{ "both left", 1, 0, 0, 1, NETNS_MODE_EXCLUSIVE, true, REASON_IN_POD },
 		{ "netdev left", 1, 0, 1, 1, NETNS_MODE_SHARED, true, REASON_IN_POD },
@@ -3159,6 +3159,12 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		  "fw_fatal" },
 		{ "its firmware failed, the netdev left", 1, 0, 1, 1, NETNS_MODE_SHARED, true,
 		  REASON_IN_POD, 5, "fw" },
+		{ "both are elsewhere", 1, 0, 0, 1, NETNS_MODE_EXCLUSIVE, true, REASON_IN_POD,
+		  .is_searched = true, .is_away = true },
+		{ "both are nowhere", 1, 0, 0, 1, NETNS_MODE_EXCLUSIVE, false, REASON_NO_IBDEV,
+		  .is_searched = true },
+		{ "the ibdev is nowhere", 1, 1, 0, 1, NETNS_MODE_EXCLUSIVE, false, REASON_NO_IBDEV,
+		  .is_searched = true },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -3174,6 +3180,8 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		s.memories[s.memory.n_devices - 1].usable_instance = 5;
 		find_pci(&s, VF)->instance = rows[i].instance;
 		COPY(find_pci(&s, VF)->health, rows[i].health ? rows[i].health : "");
+		find_pci(&s, VF)->is_searched = rows[i].is_searched;
+		find_pci(&s, VF)->is_away = rows[i].is_away;
 		if (!rows[i].has_netdev)
 			drop_netdev(&s, VF);
 		if (!rows[i].has_ibdev)
@@ -3336,6 +3344,8 @@ static void the_plugin_file_is_last_and_only_of_a_ready_or_degraded_node(_unused
 		{ "starting keeps the file", first_down, false, BOTH,
 		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE
 		  " waiting not-ready" },
+		{ "starting with the right file", first_down, false, SECOND " ",
+		  "wait " FIRST " waiting port-down" },
 		{ "degraded", first_down, true, NULL,
 		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE },
 		{ "degraded, one left out", first_down, true, BOTH,

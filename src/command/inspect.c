@@ -307,6 +307,9 @@ static int make_manifest(struct os *d, const struct config *c, char **ret)
 	r = output_dra(c, &in.node, &in.plan, ret);
 	if (r == -ENODATA)
 		log_error("There is no usable device on this node that a driver could hand out");
+	if (r == -EEXIST)
+		log_error("Two resources would have objects of one name, in which \"/\" and \"_\" "
+			  "are \"-\": use another Resource= for one of them");
 	return r;
 }
 

@@ -41,6 +41,7 @@ enum check {
 	CHECK_ANY, /* device at all */
 	CHECK_DEVICE,
 	CHECK_VFS,
+	CHECK_WHOLE,
 	CHECK_NODES,
 	CHECK_GID,
 	CHECK_SMC,
@@ -59,6 +60,8 @@ static const struct {
 			   "rdma-provision explain %s, on each node" },
 	[CHECK_VFS] = { "device", "as many VFs as are asked for",
 			"rdma-provision explain %s, on each node" },
+	[CHECK_WHOLE] = { "device", "all that the configuration asks for",
+			  "rdma-provision status, on each node" },
 	[CHECK_NODES] = { "nodes", "uverbsN and rdma_cm in /dev/infiniband" },
 	[CHECK_GID] = { "gid",
 			"a RoCE v2 GID, with RequireAddress= of an IPv4 or global IPv6 address",
@@ -220,6 +223,20 @@ static int check_device(struct verify *v, const struct device *d)
 	return check_gid(v, d, &d->ibdev->ports[0]);
 }
 
+/* Each device may be well while NICs are missing, or while the plugin would expose none of them. */
+static int check_whole(struct verify *v)
+{
+	const struct plan *p = v->plan;
+	const struct action *a = FIND(it, p->actions, p->n_actions,
+				      it->class != CLASS_CHANGE && it->reason != REASON_NONE);
+
+	if (v->n[FAIL] > 0 || v->node->is_copy ||
+	    (p->n_missing == 0 && !p->unmatched && p->state != NODE_DEGRADED))
+		return 0;
+	return add(v, CHECK_WHOLE, "node", FAIL, "the node is %s%s%s", node_state_name(p->state),
+		   a ? ": " : "", a ? reason_meaning(a->reason) : "");
+}
+
 static int check_devices(struct verify *v)
 {
 	const bool is_none = !ANY(d, v->plan->devices, v->plan->n_devices, d->is_handed_out);
@@ -239,7 +256,7 @@ static int check_devices(struct verify *v)
 			"no device is handed out");
 	for (size_t i = 0; i < v->plan->n_devices && r >= 0; i++)
 		r = check_device(v, &v->plan->devices[i]);
-	return r;
+	return r < 0 ? r : check_whole(v);
 }
 
 /* --- SMC-R --- */

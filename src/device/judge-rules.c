@@ -482,6 +482,9 @@ bool judge_is_in_pod(const struct node *n, const struct device *d, const struct 
 	if (!m || !m->was_usable || !d->pci->driver[0] || judge_is_bound_again(d->pci, m) ||
 	    has_failed(n, d->pci))
 		return false;
+	/* In no namespace; the netdev of eRDMA is another function's. */
+	if (d->pci->is_searched && !d->pci->is_away && !pci_is_erdma(d->pci))
+		return false;
 	if (m->netdev[0] && !d->netdev)
 		return !d->pci->is_without_netdev;
 	/* A port of a bond is here: the ports of a card share one RDMA device, which comes later.
@@ -621,7 +624,7 @@ static const char *namespace_of(const struct node *n, const struct pci *pci)
 	const struct ibdev *ib;
 	bool lacks_netdev;
 
-	if (!pci->driver[0] || pci->health[0] || n->is_copy || (n->now_usec > 0 && !pci->is_away))
+	if (!pci->driver[0] || pci->health[0] || n->is_copy || (pci->is_searched && !pci->is_away))
 		return NULL;
 	ib = node_ibdev_of(n, pci->address);
 	lacks_netdev = pci->class >> 8 == CLASS_ETHERNET && !node_netdev_of(n, pci->address) &&

@@ -56,11 +56,14 @@ static int read_label(const struct fs *fs, const char *path, struct kubelet *k)
 	return 0;
 }
 
-static void forget_left_out(struct kubelet_found *k)
+/* No default holds where a file or a flag that was not seen may say something else. */
+static void forget_defaults(bool is_copy, struct kubelet_found *k)
 {
-	k->needs_dir = false; /* it may have it */
-	k->is_left_out = k->is_waiting || (*k->seen.file && !k->seen.has_file);
-	for (int s = 0; s < _KUBELET_SETTING_N && k->is_left_out; s++)
+	const bool is_absent = k->is_waiting || (*k->seen.file && !k->seen.has_file);
+
+	k->is_left_out = is_copy && is_absent;
+	k->needs_dir = k->needs_dir && !is_copy; /* a copy may have it */
+	for (int s = 0; s < _KUBELET_SETTING_N && (is_absent || *k->seen.problem); s++)
 		if (k->seen.values[s].source == KUBELET_DEFAULT)
 			k->seen.values[s] = (struct kubelet_value){ .source = KUBELET_UNKNOWN };
 }
@@ -82,8 +85,7 @@ int kubelet_judge(const struct fs *fs, const struct config *c, bool is_copy,
 		r = kubelet_find(fs, is_asking, ret, is_asking ? NULL : ret_notes);
 		if (r < 0)
 			return r;
-		if (is_copy)
-			forget_left_out(ret);
+		forget_defaults(is_copy, ret);
 		kubelet_decide(c, ret, ret_decision);
 		is_over = is_asking || !needs_systemd(ret, ret_decision);
 	}

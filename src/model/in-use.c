@@ -81,6 +81,10 @@ static bool is_netdev_away(const struct finder *s)
 	/* Without an ibdev there is nothing to use, if no ibdev can be away. */
 	if (pci_is_erdma(s->f))
 		return s->ib || can_ibdevs_leave(s->n);
+	/* It is in no namespace: not made, or not yet, or removed as the card failed. */
+	if ((s->f->is_searched && !s->f->is_away) ||
+	    (s->f->health[0] && !s->ib && !can_ibdevs_leave(s->n)))
+		return false;
 	/* That of InfiniBand is ib_ipoib's, if loaded. */
 	return !((s->f->class >> 8 == CLASS_INFINIBAND || pci_lacks_netdev(s->f)) && s->ib);
 }
@@ -89,7 +93,9 @@ static void add_away(struct finder *s)
 {
 	const struct device_memory *m = memory_device(s->memory, s->f->address);
 
-	if (is_netdev_away(s))
+	if (is_netdev_away(s) && s->n->is_copy)
+		add(s, USE_UNKNOWN, "its netdev is not in this tree");
+	else if (is_netdev_away(s))
 		add(s, USE_NETDEV_NETNS, "its netdev %s%sin another network namespace",
 		    m ? m->netdev : "", m && m->netdev[0] ? " " : "");
 	else if (m && m->was_usable && !m->was_virtual && can_ibdevs_leave(s->n) &&

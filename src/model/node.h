@@ -80,9 +80,9 @@ struct pci {
 	/* On a running system: the function is a VF, or a PF of InfiniBand, that had a netdev and
 	 * has none any more, in no namespace. */
 	bool is_without_netdev;
-	/* On a running system: the function's netdev or RDMA device is in another network
-	 * namespace now. */
-	bool is_away;
+	/* The function lacks its netdev or RDMA device here: was its folder asked whether that is
+	 * in another network namespace, and is it? */
+	bool is_searched, is_away;
 	bool has_config; /* of a tree: the function has its file "config", as when all was copied */
 	uint32_t cni_pid; /* of the CNI plugin at work on it: guard/signs-observe.c; 0: none */
 };

@@ -503,14 +503,15 @@ static const struct {
 		"libibverbs cannot open the RDMA device",
 		"Install the user-space provider that matches the driver (ibverbs-providers on "
 		"Debian and Ubuntu, libibverbs on RHEL, Alibaba Cloud Linux and Fedora, or the "
-		"vendor's; eRDMA needs 43 or newer) and try \"ibv_devinfo -d\" with "
-		"the device.",
+		"vendor's; eRDMA needs 43 or newer) and try \"ibv_devinfo -d\" with the device. With "
+		"\"Permission denied\" look at the mode of /dev/infiniband/uverbsN and at what SELinux "
+		"or AppArmor logged.",
 		SEVERITY_ERROR,
 	},
 	[REASON_NO_UVERBS] = {
 		"no-uverbs",
 		"The RDMA device has no uverbs character device",
-		"Load ib_uverbs (\"modprobe ib_uverbs\") and check that udev creates "
+		"Load ib_uverbs (\"modprobe ib_uverbs\"); if it is loaded, check that udev creates "
 		"/dev/infiniband/uverbsN.",
 	},
 	[REASON_NO_UMAD] = {
@@ -962,7 +963,7 @@ static const struct {
 	[REASON_PLUGIN_FOREIGN] = {
 		"plugin-foreign",
 		"The device plugin would also hand out this device, which no [Device] section "
-		"hands out",
+		"hands out, or which is not usable",
 		"Unbind a device that must not be handed out from its driver, or use a plugin "
 		"that selects devices: Type=rdma-shared or sriov; dranet has --filter for it.",
 	},

@@ -387,6 +387,8 @@ static const struct field devlink_rows[] = {
 	FIELD(FIELD_NAME, struct pci, "health", health),
 	FIELD(FIELD_NAME, struct pci, "eswitch", eswitch),
 	FIELD(FIELD_FLAG, struct pci, "silent_vfs", has_silent_vfs, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct pci, "searched", is_searched, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct pci, "away", is_away, .flags = FIELD_SPARSE),
 };
 static const struct fields devlink_fields = FIELDS(devlink_rows, struct pci);
 
@@ -413,7 +415,7 @@ static int collect(const struct node *n, struct extras *ret)
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *p = &n->pcis[i];
 
-		if ((p->health[0] || p->eswitch[0] || p->has_silent_vfs) &&
+		if ((p->health[0] || p->eswitch[0] || p->has_silent_vfs || p->is_searched) &&
 		    ADD(ret->devlinks, ret->n_devlinks, *p) < 0)
 			return -ENOMEM;
 		if (p->module[0] && ADD(ret->modaliases, ret->n_modaliases, *p) < 0)
@@ -433,6 +435,8 @@ static void distribute(const struct extras *a, struct node *n)
 		COPY(p->health, a->devlinks[i].health);
 		COPY(p->eswitch, a->devlinks[i].eswitch);
 		p->has_silent_vfs = a->devlinks[i].has_silent_vfs;
+		p->is_searched = a->devlinks[i].is_searched;
+		p->is_away = a->devlinks[i].is_away;
 	}
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		struct pci *p = &n->pcis[i];

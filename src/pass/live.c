@@ -190,21 +190,24 @@ static void observe_smc(struct os *d, struct node *n)
  */
 static void look_for_aways(const struct fs *fs, struct node *n)
 {
+	static const char *const folders[] = { "net", "infiniband" };
 	struct fs quiet = *fs; /* a captured tree has no empty folders */
 
 	quiet.on_read = NULL;
 	for (size_t i = 0; i < n->n_pcis && fs->is_live; i++) {
 		struct pci *pci = &n->pcis[i];
+		const bool lacks[] = { !node_netdev_of(n, pci->address),
+				       !node_ibdev_of(n, pci->address) };
+		int found = 0;
 
-		if (!pci->driver[0] || !rdma_part_of(pci->driver))
+		if (!pci->driver[0] || !rdma_part_of(pci->driver) || !(lacks[0] || lacks[1]))
 			continue;
-		pci->is_away =
-			(!node_netdev_of(n, pci->address) &&
-			 fs_exists(&quiet, FS_PATH("sys/bus/pci/devices/%s/net", pci->address)) >
-				 0) ||
-			(!node_ibdev_of(n, pci->address) &&
-			 fs_exists(&quiet,
-				   FS_PATH("sys/bus/pci/devices/%s/infiniband", pci->address)) > 0);
+		for (size_t k = 0; k < ELEMENTSOF(lacks) && found == 0; k++)
+			if (lacks[k])
+				found = fs_exists(&quiet, FS_PATH("sys/bus/pci/devices/%s/%s",
+								  pci->address, folders[k]));
+		pci->is_searched = found >= 0;
+		pci->is_away = found > 0;
 	}
 }
 

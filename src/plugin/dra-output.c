@@ -138,6 +138,21 @@ static void set_name(struct dra_pool *pool)
 		*c = *c == '/' || *c == '_' ? '-' : (char)tolower((unsigned char)*c);
 }
 
+/* Has a resource before this one objects of the same name? */
+static bool is_named_twice(const struct dra_pool *pool)
+{
+	struct dra_pool other = {};
+
+	while ((other.resource =
+			output_plugin_next_resource(pool->config, pool->plan, other.resource)) &&
+	       !streq(other.resource, pool->resource)) {
+		set_name(&other);
+		if (streq(other.name, pool->name))
+			return true;
+	}
+	return false;
+}
+
 int output_dra(const struct config *c, const struct node *n, const struct plan *p, char **ret)
 {
 	_cleanup_(stream_done) struct stream out = {};
@@ -153,6 +168,8 @@ int output_dra(const struct config *c, const struct node *n, const struct plan *
 		pool.is_sriov ? "dra-driver-sriov" : "dranet");
 	while ((pool.resource = output_plugin_next_resource(c, p, pool.resource))) {
 		set_name(&pool);
+		if (is_named_twice(&pool))
+			return -EEXIST;
 		if (pool.is_sriov)
 			put_policy(out.f, &pool);
 		put_class(out.f, &pool);

@@ -482,8 +482,15 @@ static void find_foreign(struct linter *l)
 		const struct pci *pci = node_pci(l->node, e->pci);
 		const struct device *d = pci ? plan_device(l->plan, pci) : NULL;
 
+		const enum reason why = !d                        ? REASON_NONE
+					: d->aside != REASON_NONE ? d->aside
+								  : d->reason;
+		char detail[192];
+
+		snprintf(detail, sizeof(detail), "%s%s%s", e->resource,
+			 why != REASON_NONE ? ", " : "", reason_code(why));
 		if (!d || !output_plugin_offers(d))
-			add_finding(l, REASON_PLUGIN_FOREIGN, e->pci, e->resource);
+			add_finding(l, REASON_PLUGIN_FOREIGN, e->pci, detail);
 	}
 }
 

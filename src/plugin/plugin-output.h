@@ -73,7 +73,8 @@ uint32_t output_plugin_allocatable(const struct config *c, size_t n_devices);
 	"{resource}: {allocatable}[{?shared}, each with {devices} [{?devices=1}device|devices]]"
 /* Only a pool of both kinds of fabric says how many are of InfiniBand. */
 #define OUTPUT_PLUGIN_MIX                                                                          \
-	"[; {+infiniband} of InfiniBand, the others of Ethernet: a pod gets either]"
+	"[; {+infiniband} of InfiniBand, the others of Ethernet: a pod gets "                      \
+	"[{?shared}both|either]]"
 json_t *output_plugin_resource_item(const struct config *c, const char *resource, size_t n_devices,
 				    size_t n_infiniband);
 
@@ -106,6 +107,7 @@ int output_manifest(const struct config *c, const char *root_dir, const char *do
  * output_dra() - all of them, as a stream of YAML documents
  * @c: with Type=sriov or dra-sriov they are of dra-driver-sriov, else of dranet
  *
- * Return: 0, -ENODATA when no device of this node is usable, or -ENOMEM.
+ * Return: 0, -ENODATA when no device of this node is usable, -EEXIST when two resources would have
+ * objects of one name, or -ENOMEM.
  */
 int output_dra(const struct config *c, const struct node *n, const struct plan *p, char **ret);

@@ -82,7 +82,10 @@ static bool plan_file(const struct config *c, const struct node *n, const struct
 	if (p->state == NODE_READY && p->n_devices == 0 && !n->plugin_file)
 		return false;
 	if (is_changing || p->state == NODE_STARTING || !p->plugin)
-		return write_later(p, CLASS_WAITING, path, REASON_NOT_READY, "");
+		return !is_changing && is_written(n, p)
+			       ? false
+			       : write_later(p, CLASS_WAITING, path, REASON_NOT_READY,
+					     n->plugin_file ? "the present one stays" : "");
 	tell_findings(p);
 	if (is_written(n, p))
 		return true;

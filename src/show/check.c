@@ -99,7 +99,13 @@ static bool gets_unbound_vfs(const struct plan *p, const struct device *d)
 	       vf_precheck_has_autoprobe_off(d->pci);
 }
 
-/* First what is handed out and not usable, or left to the host, then what the plugin drops. */
+static bool is_exposed(const struct plan *p, const struct device *d)
+{
+	return ANY(e, p->lint.exposed, p->lint.n_exposed, streq(e->pci, d->pci->address));
+}
+
+/* First what is handed out and not usable, or left to the host, then what the plugin drops; the
+ * finding of one that is exposed all the same says why it should not be. */
 static json_t *make_excluded(const struct plan *p)
 {
 	json_auto_t *list = json_array();
@@ -109,12 +115,12 @@ static json_t *make_excluded(const struct plan *p)
 		const struct device *d = &p->devices[i];
 		json_t *item;
 
-		if (d->aside != REASON_NONE) {
+		if (d->aside != REASON_NONE && !is_exposed(p, d)) {
 			plan_describe_aside(p, d, detail, sizeof(detail));
 			item = output_reason(d->aside, d->pci->address, detail, NULL);
 		} else if (gets_unbound_vfs(p, d)) {
 			item = output_reason(REASON_AUTOPROBE_OFF, d->pci->address, "", NULL);
-		} else if (d->is_handed_out && !output_plugin_offers(d)) {
+		} else if (d->is_handed_out && !output_plugin_offers(d) && !is_exposed(p, d)) {
 			item = output_reason(output_plugin_reason(d), d->pci->address, d->detail,
 					     d->is_usable ? NULL : device_advice(d));
 		} else {
@@ -284,11 +290,6 @@ static const char *pf_of(const struct device *d)
 	return d->is_vf ? d->pci->physfn : d->pci->address;
 }
 
-static bool is_exposed(const struct plan *p, const struct device *d)
-{
-	return ANY(e, p->lint.exposed, p->lint.n_exposed, streq(e->pci, d->pci->address));
-}
-
 /* Is it the driver of this function, or the driver's part for RDMA? */
 static bool is_driver_of(const struct device *d, const char *module)
 {
@@ -424,8 +425,13 @@ static int add_later(const struct config *c, const struct plan *p, struct foreca
 static int add_now(const struct plan *p, struct forecast *f)
 {
 	for (size_t i = 0; i < p->lint.n_exposed && p->lint.refusal == REASON_NONE; i++) {
-		struct forecast_pool *pool = find_pool(f, p->lint.exposed[i].resource);
+		const struct exposed *e = &p->lint.exposed[i];
+		struct forecast_pool *pool;
 
+		if (ANY(x, p->lint.findings, p->lint.n_findings,
+			x->reason == REASON_PLUGIN_FOREIGN && streq(x->target, e->pci)))
+			continue; /* nor does it count after the plan */
+		pool = find_pool(f, e->resource);
 		if (!pool)
 			return -ENOMEM;
 		pool->n_now++;

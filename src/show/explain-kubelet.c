@@ -101,7 +101,7 @@ static const struct sheet_row setting_rows[] = {
 	  "understand]" },
 	{ "decided by", "",
 	  "[{?source=default}nobody: it is the kubelet's default|{?source=unknown}"
-	  "a file that cannot be read or understood"
+	  "a file that is not there, or is not understood"
 	  "|{source}, [{path}|in a place that is not known][:{+line}]]" },
 	{ "asked for", "", "[{?+row}{wanted}|nothing: it is left alone]" },
 	{ "verdict", "", "[[{?outcome=pending}to be changed|{outcome}][ {code}]]" },

@@ -411,8 +411,8 @@ static const struct sheet_row rows[] = {
 	  "[, {#plugin.left_out} left out: the plugin's file has no words for them]" },
 	{ NULL, "plugin.resources", OUTPUT_PLUGIN_AMOUNT OUTPUT_PLUGIN_MIX },
 	{ "Kubelet", "",
-	  "topology policy [{kubelet.policy}|not known][, CPU policy {kubelet.cpu_policy}]"
-	  "[, {kubelet.path}][:{+kubelet.line}]"
+	  "[{!kubelet.source}none was found|topology policy [{kubelet.policy}|not known]"
+	  "[, CPU policy {kubelet.cpu_policy}][, {kubelet.path}][:{+kubelet.line}]]"
 	  "[, set since {kubelet.since}][{?kubelet.deferred}, at its next start]"
 	  "[{?kubelet.policy}{!kubelet.policy=none}{!plugin.type=none}{!kubelet.hints}"
 	  ", no NUMA hints from the device plugin]"
@@ -483,7 +483,8 @@ static int draw_topology(const struct tree *t)
 	fputs("NUMA\n", t->f);
 	json_array_foreach(all, i, a)
 	{
-		sheet_format(a, "[{?near_by}GPU {pci}|{ibdev}|{pci}]", text, sizeof(text));
+		sheet_format(a, json_object_get(a, "near_by") ? "GPU {pci}" : "[{ibdev}|{pci}]",
+			     text, sizeof(text));
 		fprintf(t->f, "%-18s", text);
 		json_array_foreach(all, k, b) fprintf(t->f, "%-14s", nearness(a, b));
 		sheet_format(a, "[{numa_node}|?]\n", text, sizeof(text));

@@ -522,6 +522,8 @@ static void show_pci(const struct func *f, struct node *n)
 	COPY(pci->module, f->is_bound ? "" : h->driver);
 	pci->instance = f->instance;
 	pci->is_without_netdev = f->is_orphan;
+	pci->is_searched = true;
+	pci->is_away = f->is_in_pod;
 	pci->cni_pid = f->cni_usec > sim.now_usec ? 4711 : 0;
 	if (f->pf >= 0) {
 		COPY(pci->physfn, sim.funcs[f->pf].address);
