@@ -29,10 +29,10 @@ static bool has_reason(const json_t *list, const char *code, const char *target)
 
 static const struct field reason_rows[] = {
 	WORD_FIELD(struct news, "code", reason, reason_code, _REASON_N, .flags = FIELD_NEEDED),
-	FIELD(FIELD_TEXT, struct news, "target", target),
-	FIELD(FIELD_TEXT, struct news, "advice", advice),
+	TEXT(struct news, "target", target),
+	TEXT(struct news, "advice", advice),
 	WORD_FIELD(struct news, "meaning", reason, reason_meaning, _REASON_N, .flags = FIELD_SHOWN),
-	FIELD(FIELD_TEXT, struct news, "detail", detail),
+	TEXT(struct news, "detail", detail),
 };
 static const struct fields reason_fields = FIELDS(reason_rows, struct news);
 
@@ -155,17 +155,17 @@ static json_t *make_health(const void *item)
 
 static const struct field gid_rows[] = {
 	NUMBER(struct gid, "index", index),
-	FIELD(FIELD_TEXT, struct gid, "gid", gid),
-	FIELD(FIELD_TEXT, struct gid, "type", type),
-	FIELD(FIELD_TEXT, struct gid, "netdev", netdev),
+	TEXT(struct gid, "gid", gid),
+	TEXT(struct gid, "type", type),
+	TEXT(struct gid, "netdev", netdev),
 };
 static const struct fields gid_fields = FIELDS(gid_rows, struct gid);
 
 static const struct field port_rows[] = {
 	NUMBER(struct port, "port", number),
-	FIELD(FIELD_TEXT, struct port, "state", state),
-	FIELD(FIELD_TEXT, struct port, "link_layer", link_layer),
-	FIELD(FIELD_TEXT, struct port, "rate", rate),
+	TEXT(struct port, "state", state),
+	TEXT(struct port, "link_layer", link_layer),
+	TEXT(struct port, "rate", rate),
 };
 static const struct fields port_fields = FIELDS(port_rows, struct port);
 
@@ -219,9 +219,9 @@ static const struct field device_rows[] = {
 	MADE("ports", make_ports),
 	VIA(FIELD_WORD, struct device, config, "mode", mode, .word = vf_mode_name),
 	VIA(FIELD_TEXT, struct device, config, "section", name),
-	FIELD(FIELD_FLAG, struct device, "handed_out", is_handed_out),
-	FIELD(FIELD_FLAG, struct device, "usable", is_usable),
-	FIELD(FIELD_FLAG, struct device, "in_pod", is_in_pod),
+	FLAG(struct device, "handed_out", is_handed_out),
+	FLAG(struct device, "usable", is_usable),
+	FLAG(struct device, "in_pod", is_in_pod),
 	WORD_FIELD(struct device, "code", reason, reason_code, _REASON_N),
 };
 static const struct fields device_fields = FIELDS(device_rows, struct device);
@@ -234,8 +234,8 @@ static const struct field link_rows[] = {
 	NUMBER(struct device, "returns", losses.n_back),
 	FIELD(FIELD_ARRAY, struct device, "lost_at", losses.last, .of = &lost_fields,
 	      .count = offsetof(struct device, losses.n_last)),
-	FIELD(FIELD_FLAG, struct device, "flapping", is_flapping),
-	FIELD(FIELD_FLAG, struct device, "excluded", is_excluded),
+	FLAG(struct device, "flapping", is_flapping),
+	FLAG(struct device, "excluded", is_excluded),
 };
 static const struct fields link_fields = FIELDS(link_rows, struct device);
 
@@ -315,7 +315,7 @@ static const struct field plugin_rows[] = {
 	VIA(FIELD_WORD, struct state_document, config, "type", plugin.type,
 	    .word = plugin_type_name),
 	FIELD(FIELD_STRING, struct state_document, "path", plugin_path),
-	FIELD(FIELD_FLAG, struct state_document, "written", is_written),
+	FLAG(struct state_document, "written", is_written),
 	NUMBER(struct state_document, "devices", n_devices),
 	MADE("resources", make_resources),
 	MADE("left_out", make_left_out),
@@ -364,7 +364,7 @@ static const struct field kubelet_rows[] = {
 	VIA(FIELD_TEXT, struct state_document, item, "detail", detail),
 	VIA(FIELD_TEXT, struct state_document, node, "since", kubelet.since),
 	VIA(FIELD_FLAG, struct state_document, node, "deferred", kubelet.is_deferred),
-	FIELD(FIELD_FLAG, struct state_document, "hints", has_hints),
+	FLAG(struct state_document, "hints", has_hints),
 };
 static const struct fields kubelet_fields = FIELDS(kubelet_rows, struct state_document);
 
@@ -392,9 +392,9 @@ static void fill_kubelet(struct state_document *s)
 }
 
 static const struct field pnet_rows[] = {
-	FIELD(FIELD_TEXT, struct pnet, "pnetid", id),
-	FIELD(FIELD_TEXT, struct pnet, "netdev", netdev),
-	FIELD(FIELD_TEXT, struct pnet, "ibdev", ibdev),
+	TEXT(struct pnet, "pnetid", id),
+	TEXT(struct pnet, "netdev", netdev),
+	TEXT(struct pnet, "ibdev", ibdev),
 	NUMBER(struct pnet, "port", port),
 };
 static const struct fields pnet_fields = FIELDS(pnet_rows, struct pnet);
@@ -487,17 +487,17 @@ static json_t *make_error(const void *item)
 
 static const struct field step_rows[] = {
 	WORD_FIELD(struct boot_step, "verb", verb, verb_name, _VERB_N),
-	FIELD(FIELD_TEXT, struct boot_step, "target", target),
-	FIELD(FIELD_TEXT, struct boot_step, "to", to),
+	TEXT(struct boot_step, "target", target),
+	TEXT(struct boot_step, "to", to),
 	MADE("outcome", make_outcome),
 	MADE("error", make_error),
 };
 static const struct fields step_fields = FIELDS(step_rows, struct boot_step);
 
 static const struct field boot_rows[] = {
-	FIELD(FIELD_TEXT, struct boot, "boot_id", boot_id),
+	TEXT(struct boot, "boot_id", boot_id),
 	NUMBER(struct boot, "time", time),
-	FIELD(FIELD_TEXT, struct boot, "kernel", kernel),
+	TEXT(struct boot, "kernel", kernel),
 	WORD_FIELD(struct boot, "state", state, node_state_name, _NODE_STATE_N),
 	LIST(FIELD_ARRAY, struct boot, "steps", steps, step_fields),
 };
@@ -513,10 +513,10 @@ static json_t *make_boots(const void *item)
 }
 
 static const struct field need_rows[] = {
-	FIELD(FIELD_TEXT, struct need, "pci", pci),
-	FIELD(FIELD_TEXT, struct need, "netdev", netdev),
-	FIELD(FIELD_FLAG, struct need, "by_vf", is_by_vf),
-	FIELD(FIELD_TEXT, struct need, "evidence", words),
+	TEXT(struct need, "pci", pci),
+	TEXT(struct need, "netdev", netdev),
+	FLAG(struct need, "by_vf", is_by_vf),
+	TEXT(struct need, "evidence", words),
 };
 static const struct fields need_fields = FIELDS(need_rows, struct need);
 
@@ -605,7 +605,7 @@ int output_state(const struct config *c, const struct node *n, const struct memo
 /* The way back */
 
 static const struct field head_rows[] = {
-	FIELD(FIELD_NAME, struct state_head, "boot_id", boot_id, .flags = FIELD_FORGET),
+	NAME(struct state_head, "boot_id", boot_id, .flags = FIELD_FORGET),
 	WORD_FIELD(struct state_head, "state", state, node_state_name, _NODE_STATE_N,
 		   .flags = FIELD_NEEDED),
 };
