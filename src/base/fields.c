@@ -244,8 +244,7 @@ static bool is_alone(const struct fields *s, const json_t *object)
 
 int fields_update(json_t *object, const struct fields *s, const void *from)
 {
-	for (size_t i = 0; i < s->n_rows; i++) {
-		const struct field *f = &s->rows[i];
+	FOREACH(f, s->rows, s->n_rows) {
 		const bool may_be_absent = f->has > 0 || f->flags & FIELD_SPARSE;
 
 		if (!f->key)

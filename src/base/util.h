@@ -108,6 +108,10 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 	return memset((char *)*array + size * (*n)++, 0, size);
 }
 
+/* A loop over the elements of an array, which does not grow meanwhile; @it points to each. */
+#define FOREACH(it, array, n)                                                                      \
+	for (__typeof__(&*(array)) it = (array); (size_t)(it - (array)) < (n); it++)
+
 /* Does @condition, an expression of the pointer @it, hold for any element of an array? */
 #define ANY(it, array, n, condition)                                                               \
 	({                                                                                         \

@@ -280,8 +280,7 @@ static bool is_hidden(const struct fs *fs, const char *text)
 /* Options come too late for what the initramfs has loaded. */
 static void tell_loaded(const struct fs *fs, const struct module_options *w)
 {
-	for (size_t i = 0; i < w->n_options; i++) {
-		const struct module_option *o = &w->options[i];
+	FOREACH(o, w->options, w->n_options) {
 		char value[64] = "";
 
 		if (streq(o->module, CORE_MODULE)) /* its mode can be changed: plan_netns() */

@@ -278,8 +278,7 @@ static int tell_not_set(const struct setting_change *c, const struct assignment 
 
 static int edit(struct setting_change *c)
 {
-	for (size_t i = 0; i < c->n_items; i++) {
-		const struct assignment *a = &c->items[i];
+	FOREACH(a, c->items, c->n_items) {
 		int r;
 
 		r = a->value ? pairs_set(&c->pairs, a->section, a->key, a->value)
@@ -491,15 +490,12 @@ static int tell_kept(const struct setting_change *c)
 		return 0;
 	if (parse_set_file(c, &pairs) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < pairs.n_items; i++) {
-		const struct pair *p = &pairs.items[i];
-
+	FOREACH(p, pairs.items, pairs.n_items)
 		if (p->key && !ANY(a, c->items, c->n_items,
 				   streq(a->section, p->section) && streq(a->key, p->key)))
 			log_warning("[%s] %s=%s stays in force over the preset; to clear it: "
 				    "rdma-provision unset \"%s.%s\" (/" SET_PATH ":%u)",
 				    p->section, p->key, p->value, p->section, p->key, p->line);
-	}
 	return 0;
 }
 
@@ -628,9 +624,7 @@ static void tell_no_nic(const struct config *c)
 {
 	if (c->n_devices == 0)
 		log_warning(NO_NIC);
-	for (size_t i = 0; i < c->n_devices; i++) {
-		const struct device_config *d = &c->devices[i];
-
+	FOREACH(d, c->devices, c->n_devices)
 		if (d->expect == 0)
 			log_info("No NIC of this node matches [Device %s] Match=%s; Expect=0 does "
 				 "not wait for one",
@@ -638,7 +632,6 @@ static void tell_no_nic(const struct config *c)
 		else
 			log_warning("No NIC of this node matches [Device %s] Match=%s", d->name,
 				    d->match ? d->match : "");
-	}
 }
 
 /* Is a policy of the kubelet among those that are set? */

@@ -267,9 +267,7 @@ static int check_smc(struct verify *v)
 
 	if (v->config->smc.enable == SMC_NO)
 		return add(v, CHECK_SMC, "node", SKIPPED, "[SMC] Enable=no");
-	for (size_t i = 0; i < v->plan->n_devices; i++) {
-		const struct device *d = &v->plan->devices[i];
-
+	FOREACH(d, v->plan->devices, v->plan->n_devices) {
 		if (!d->is_usable || !d->is_handed_out || d->is_in_pod || !d->ibdev)
 			continue;
 		n_usable++;

@@ -165,8 +165,7 @@ const struct device_config *plan_section_of(const struct config *c, const struct
 
 void plan_forget_names(const struct config *c, const struct node *n, struct memory *memory)
 {
-	for (size_t i = 0; i < memory->n_devices; i++) {
-		struct device_memory *m = &memory->devices[i];
+	FOREACH(m, memory->devices, memory->n_devices) {
 		const struct pci *pci = m->matched[0] ? node_pci(n, m->pci) : NULL;
 		const struct device_config *dc = pci ? plan_section_of(c, n, memory, pci) : NULL;
 
@@ -366,20 +365,16 @@ static void count_missing(const struct config *c, struct plan *p)
 	for (size_t i = 0; i < c->n_devices; i++) {
 		uint32_t n_there = 0, n_kept = 0;
 
-		for (size_t k = 0; k < p->n_devices; k++) {
-			const struct device *d = &p->devices[k];
+		FOREACH(d, p->devices, p->n_devices) {
 			const bool is_match = !d->is_vf && d->config == &c->devices[i];
 
 			n_there += is_match;
 			n_kept += is_match && d->aside == REASON_NONE;
 		}
-		for (size_t k = 0; k < p->n_devices; k++) {
-			struct device *d = &p->devices[k];
-
+		FOREACH(d, p->devices, p->n_devices)
 			d->is_asked_for |= !d->is_vf && d->config == &c->devices[i] &&
 					   d->aside != REASON_NONE &&
 					   (d->is_named || n_kept < c->devices[i].expect);
-		}
 		if (n_there < c->devices[i].expect)
 			add_missing(p, &c->devices[i], n_there);
 	}

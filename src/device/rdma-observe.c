@@ -276,9 +276,7 @@ int observe_link_downed(const struct fs *fs, const struct questions *q, struct n
 {
 	int n_read = 0;
 
-	for (size_t i = 0; i < n->n_ibdevs; i++) {
-		struct ibdev *ib = &n->ibdevs[i];
-
+	FOREACH(ib, n->ibdevs, n->n_ibdevs) {
 		for (size_t k = 0; k < ib->n_ports && is_counted(q, n, ib); k++) {
 			uint32_t count;
 

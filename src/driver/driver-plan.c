@@ -486,9 +486,7 @@ static bool plan_mode(const struct config *c, const struct node *n, const struct
 	struct module_options wanted;
 
 	module_options_wanted(c, mode, &wanted);
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices) {
 		has_erdma |= is_driven_by_erdma(d->pci);
 		/* The driver must be of an OFED or DOCA stack; it is reported, not changed. A NIC
 		 * without an RDMA device has no RDMA stack to report. */

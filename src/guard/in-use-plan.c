@@ -178,12 +178,9 @@ bool in_use_of_driver(const struct graph *g, const struct memory *memory, const 
 	const struct module *m = node_module(n, driver);
 
 	ret[0] = '\0';
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *pci = &n->pcis[i];
-
+	FOREACH(pci, n->pcis, n->n_pcis)
 		if (streq(pci->driver, driver) && !list_users(n, pci->address, ret, size))
 			list_found(g, memory, pci, ret, size);
-	}
 	if (!list_users(n, driver, ret, size) && m && m->state == MODULE_LOADED)
 		list_module(m, ret[0], ret, size);
 	return ret[0];

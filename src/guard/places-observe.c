@@ -82,8 +82,7 @@ static void record_hosts(const struct places *p)
 
 	if (!p->fs->on_read || !p->hosts || !node_note(p->n, stream_open(&out)))
 		return;
-	for (size_t i = 0; i < p->n->n_hosts; i++) {
-		const struct host *h = &p->n->hosts[i];
+	FOREACH(h, p->n->hosts, p->n->n_hosts) {
 		char address[64];
 
 		for (; line < h->line; line++)
@@ -314,12 +313,9 @@ static void add_defaults(struct node *n, int family)
 	if (!node_note(n, route_find_default(n, family, l.dst)))
 		return;
 	add_default(n, &l, NULL);
-	for (size_t i = 0; i < n->n_netdevs; i++) {
-		const struct netdev *vrf = &n->netdevs[i];
-
+	FOREACH(vrf, n->netdevs, n->n_netdevs)
 		if (vrf->vrf_table && has_default(n, family, vrf->vrf_table))
 			add_default(n, &l, vrf);
-	}
 }
 
 /* --- where tunnels lead --- */
@@ -380,8 +376,7 @@ static bool is_kubelets(const struct node *n, const struct address *a)
  * tunnel is reached by the other ends. */
 static void add_ends(const struct graph *g, struct node *n, const struct destination *d)
 {
-	for (size_t i = 0; i < n->n_tunnel_ends; i++) {
-		const struct tunnel_end *end = &n->tunnel_ends[i];
+	FOREACH(end, n->tunnel_ends, n->n_tunnel_ends) {
 		const struct netdev *tunnel = node_netdev(n, end->ifindex);
 
 		if (tunnel && !is_zero(end->remote) &&

@@ -195,9 +195,7 @@ void observe_signs(const struct fs *fs, struct node *n)
 	s.has_nm = runs(fs, "NetworkManager.service", "run/NetworkManager/devices");
 	node_note(n, fs_read_all(fs, "run/network/ifstate", MAX_BYTES, false, &s.ifstate, NULL));
 	read_packets(&s);
-	for (size_t i = 0; i < n->n_netdevs; i++) {
-		struct netdev *nd = &n->netdevs[i];
-
+	FOREACH(nd, n->netdevs, n->n_netdevs) {
 		nd->sign[0] = '\0';
 		for (size_t k = 0; k < ELEMENTSOF(sees) && !nd->sign[0]; k++)
 			sees[k](&s, nd, nd->sign, sizeof(nd->sign));

@@ -216,12 +216,9 @@ static struct mount *find_mount(const struct storage *s, const char *path)
 {
 	struct mount *best = NULL;
 
-	for (size_t i = 0; i < s->n_mounts; i++) {
-		struct mount *m = &s->mounts[i];
-
+	FOREACH(m, s->mounts, s->n_mounts)
 		if (is_below(path, m->point) && (!best || strlen(m->point) >= strlen(best->point)))
 			best = m;
-	}
 	return best;
 }
 

@@ -41,8 +41,7 @@ static bool is_driver(const struct fs *fs, const struct node *n, const struct mo
 
 void users_add_modules(const struct fs *fs, struct node *n)
 {
-	for (size_t i = 0; i < n->n_modules; i++) {
-		const struct module *m = &n->modules[i];
+	FOREACH(m, n->modules, n->n_modules) {
 		enum use use = USE_MODULE;
 		char detail[128];
 
@@ -95,8 +94,7 @@ static const struct {
 void users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
 		       const struct rdma_holder *holders, size_t n_holders, struct node *n)
 {
-	for (size_t i = 0; i < n_holders; i++) {
-		const struct rdma_holder *h = &holders[i];
+	FOREACH(h, holders, n_holders) {
 		char detail[128];
 
 		if (h->kernel[0] ? is_of_device(n, ib, h->kernel) || is_own_ipoib(n, ib, h)
@@ -177,9 +175,7 @@ static void forget(struct node *n)
 
 static void list_holders(struct os *d, const struct fs *fs, struct node *n)
 {
-	for (size_t i = 0; i < n->n_ibdevs; i++) {
-		const struct ibdev *ib = &n->ibdevs[i];
-
+	FOREACH(ib, n->ibdevs, n->n_ibdevs) {
 		if (!ib->pci[0] || ib->index == UINT32_MAX) /* its users count as not known */
 			continue;
 		for (enum rdma_resource what = RDMA_CONTEXTS; what <= RDMA_CM_IDS; what++)

@@ -112,9 +112,7 @@ static void count_losses(const struct node *n, const struct plan *p, const struc
 		count_downed(n, p, m, d);
 		return;
 	}
-	for (size_t i = 0; i < n->n_link_news; i++) {
-		const struct link_news *news = &n->link_news[i];
-
+	FOREACH(news, n->link_news, n->n_link_news) {
 		if (news->usec <= l->seen_usec ||
 		    (news->ifindex != 0 && news->ifindex != nd->ifindex))
 			continue;

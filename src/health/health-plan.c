@@ -130,9 +130,7 @@ static void tell_owners(const struct node *n, struct plan *p, const struct devic
 
 void plan_health(const struct node *n, const struct memory *memory, struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices) {
 		if (d->is_vf)
 			continue;
 		tell_link(p, d->pci);

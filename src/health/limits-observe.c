@@ -281,8 +281,7 @@ static bool read_files(const struct fs *fs, const struct starter *s, struct node
 
 static void observe_rank(const struct fs *fs, enum rank rank, bool is_running, struct node *n)
 {
-	for (size_t i = 0; i < ELEMENTSOF(starters); i++) {
-		const struct starter *s = &starters[i];
+	FOREACH(s, starters, ELEMENTSOF(starters)) {
 		struct memlock m = {};
 
 		if (s->rank != rank)

@@ -689,8 +689,7 @@ static int recall(const struct value_look *l, struct kubelet_found *k, const cha
 	int r = memory_read_tables(l->fs, MEMORY_KUBELET,
 				   &(struct memory_table){ &ledger_files_fields, &ledger }, 1);
 
-	for (size_t i = 0; i < ledger.n_entries; i++) {
-		const struct ledger_entry *e = &ledger.entries[i];
+	FOREACH(e, ledger.entries, ledger.n_entries) {
 		const struct kubelet_value *v = &k->seen.values[e->setting];
 
 		k->is_open |= *e->file != '\0';

@@ -238,9 +238,7 @@ static int read_own_flags(struct rancher *rn, const struct flags *own)
 {
 	bool has_ip = false;
 
-	for (size_t i = 0; i < own->n_flags; i++) {
-		const struct flag *f = &own->flags[i];
-
+	FOREACH(f, own->flags, own->n_flags) {
 		if (f->kind == FLAG_KUBELET_ARG &&
 		    flags_add_text(&rn->flags, f->value, f->path, f->line) < 0)
 			return -ENOMEM;

@@ -119,9 +119,7 @@ static void put_value(const struct unit *u, struct redacted *c, const struct var
 	else if (rancher_reads_variable(v->name))
 		put_text(c, *v->value == '/' ? v->value : host, SIZE_MAX, special);
 
-	for (size_t i = 0; i < u->n_arguments; i++) {
-		const struct argument *a = &u->arguments[i];
-
+	FOREACH(a, u->arguments, u->n_arguments) {
 		if (!a->is_relevant || a->source >= u->exec.n ||
 		    !streq(after(u->exec.words[a->source], "$") ?: "", v->name))
 			continue;
@@ -213,9 +211,7 @@ static void put_unit(const struct unit *u, struct redacted *c, uint16_t page)
 
 static void put_variables(const struct unit *u, struct redacted *c, uint16_t page)
 {
-	for (size_t i = 0; i < u->n_variables; i++) {
-		const struct variable *v = &u->variables[i];
-
+	FOREACH(v, u->variables, u->n_variables) {
 		if (!is_put(u, v, page))
 			continue;
 		go_to(c, unit_line(u, page, v->from), "");
@@ -233,9 +229,7 @@ static void put_flags(const struct unit *u, struct redacted *c, uint16_t page)
 		fputs(u->pages[page].text, c->f);
 		fputc('\0', c->f);
 	}
-	for (size_t i = 0; i < u->n_arguments; i++) {
-		const struct argument *a = &u->arguments[i];
-
+	FOREACH(a, u->arguments, u->n_arguments) {
 		if (!a->is_relevant || a->place.page != page)
 			continue;
 		if (!is_process)

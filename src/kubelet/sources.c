@@ -191,9 +191,7 @@ int sources_write_kept(const struct yaml_items *l, struct stream *ret)
 	w.f = ret->f;
 	if (w.is_json)
 		fputc('{', w.f);
-	for (size_t i = 0; i < l->n_items; i++) {
-		const struct yaml_item *item = &l->items[i];
-
+	FOREACH(item, l->items, l->n_items) {
 		/* Only the last of equal keys counts. */
 		if (!sources_are_read(item->key, NULL) || yaml_find(l, item->key, "") != item)
 			continue;

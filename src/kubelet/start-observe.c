@@ -162,9 +162,7 @@ static void read_map(const struct sources *sources, const struct flags *flags,
 	const char *key = flags_key(map->kind);
 
 	for (size_t i = 0; i < sources->n_sources && is_of_files; i++)
-		for (size_t k = 0; k < sources->sources[i].items.n_items; k++) {
-			const struct yaml_item *item = &sources->sources[i].items.items[k];
-
+		FOREACH(item, sources->sources[i].items.items, sources->sources[i].items.n_items)
 			if (streq(item->key, key) && *item->sub &&
 			    !(item->is_null && *sources->sources[i].name) &&
 			    sources_are_read(key, item->sub) &&
@@ -175,7 +173,6 @@ static void read_map(const struct sources *sources, const struct flags *flags,
 					  : item->is_null ? ""
 							  : item->text,
 					  ret);
-		}
 	for (size_t i = 0; i < flags->n_flags; i++)
 		if (flags->flags[i].kind == map->kind)
 			take_flag(flags, map, &flags->flags[i], ret);
@@ -383,8 +380,7 @@ static void read_reserved(const struct sources *sources, const struct flags *fla
 {
 	bool has_default = true;
 
-	for (size_t i = 0; i < sources->n_sources; i++) {
-		const struct source *s = &sources->sources[i];
+	FOREACH(s, sources->sources, sources->n_sources) {
 		const struct yaml_item *map = yaml_find(&s->items, "evictionHard", "");
 		const struct yaml_item *item =
 			yaml_find(&s->items, "evictionHard", "memory.available");

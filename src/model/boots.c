@@ -203,8 +203,7 @@ void boots_conclude(const struct config *c, const struct node *n, const struct m
 
 	memcpy(before, b->steps, sizeof(before));
 	b->n_steps = 0;
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
+	FOREACH(a, p->actions, p->n_actions) {
 		struct boot_step s;
 
 		if (!boots_step(c, n, a, &s))

@@ -36,8 +36,7 @@ bool module_options_is_compat(const struct node *n)
 /* Has another program made routes by an eRDMA NIC, as the ACK eRDMA Controller does? */
 static bool has_controller(const struct node *n)
 {
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
+	FOREACH(t, n->routes, n->n_routes) {
 		const struct netdev *nd = node_netdev(n, t->ifindex);
 
 		if (nd && t->protocol == RTPROT_BOOT && t->metric >= CONTROLLER_METRIC &&

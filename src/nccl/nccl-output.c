@@ -355,9 +355,7 @@ static void find_index(const struct node *n, struct nccl *c)
 		return;
 	c->is_searched = !is_v4;
 	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
-		for (size_t i = 0; i < np->port->n_gids; i++) {
-			const struct gid *g = &np->port->gids[i];
-
+		FOREACH(g, np->port->gids, np->port->n_gids) {
 			if (kind_of(g) != c->kind || !has_way(n, np->ibdev, g, c->is_away))
 				continue;
 			gid_parse(g->gid, other);
@@ -517,9 +515,7 @@ int nccl_left_out(const struct nccl *c, char **ret)
 
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < c->n_ports; i++) {
-		const struct nccl_port *np = &c->ports[i];
-
+	FOREACH(np, c->ports, c->n_ports) {
 		n_vfs += *np->why && *np->physfn;
 		if (!*np->why || *np->physfn)
 			continue;

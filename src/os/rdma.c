@@ -127,9 +127,7 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 		return r;
 
 	/* A device that went away meanwhile, or a kernel that does not tell: both stay unknown. */
-	for (size_t i = 0; i < list.n; i++) {
-		struct ibdev *d = &list.ibdevs[i];
-
+	FOREACH(d, list.ibdevs, list.n) {
 		m = request_of(d->index, RDMA_NLDEV_CMD_PORT_GET, 0);
 		r = netlink_dump(nl, put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1), on_port, d);
 		if (r != -ENOMEM)

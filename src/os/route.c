@@ -198,8 +198,7 @@ static int on_nexthop(struct nlmsghdr *h, void *userdata)
 static int append_by_nexthop(struct routes *list, const struct route *route,
 			     const struct nexthops *hops)
 {
-	for (size_t i = 0; i < hops->n; i++) {
-		const struct nexthop *hop = &hops->all[i];
+	FOREACH(hop, hops->all, hops->n) {
 		struct route t = *route;
 
 		if (hop->id != route->nexthop)

@@ -398,9 +398,7 @@ static void extras_done(struct extras *a)
 
 static int collect(const struct node *n, struct extras *ret)
 {
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *p = &n->pcis[i];
-
+	FOREACH(p, n->pcis, n->n_pcis) {
 		if ((p->health[0] || p->eswitch[0] || p->has_silent_vfs) &&
 		    ADD(ret->devlinks, ret->n_devlinks, *p) < 0)
 			return -ENOMEM;
@@ -422,8 +420,7 @@ static void distribute(const struct extras *a, struct node *n)
 		COPY(p->eswitch, a->devlinks[i].eswitch);
 		p->has_silent_vfs = a->devlinks[i].has_silent_vfs;
 	}
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		struct pci *p = &n->pcis[i];
+	FOREACH(p, n->pcis, n->n_pcis) {
 		const bool is_asked = p->modalias[0] && (!p->driver[0] || p->physfn[0]);
 
 		for (size_t k = 0; k < a->n_modaliases && is_asked; k++)
@@ -542,21 +539,17 @@ int snapshot_write(const struct node *n, char **ret)
  */
 static void complete_rules(struct node *n)
 {
-	for (size_t i = 0; i < n->n_rules; i++) {
-		struct rule *rule = &n->rules[i];
-
+	FOREACH(rule, n->rules, n->n_rules)
 		if (rule->table == RT_TABLE_UNSPEC && rule->action == FR_ACT_TO_TBL) {
 			rule->is_l3mdev = true;
 			rule->has_more = false;
 		}
-	}
 }
 
 /* Older trees do not have the table of a VRF: the routes of its ports are in it. */
 static void complete_vrfs(struct node *n)
 {
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
+	FOREACH(t, n->routes, n->n_routes) {
 		const struct netdev *nd = node_netdev(n, t->ifindex);
 		struct netdev *vrf = (struct netdev *)route_vrf_of(n, nd);
 

@@ -279,12 +279,9 @@ const struct action *apply_oldest(const struct apply *ap)
 {
 	const struct lane *oldest = NULL;
 
-	for (size_t i = 0; i < ap->n_lanes; i++) {
-		const struct lane *l = &ap->lanes[i];
-
+	FOREACH(l, ap->lanes, ap->n_lanes)
 		if (is_busy(l) && (!oldest || l->begun_usec < oldest->begun_usec))
 			oldest = l;
-	}
 	return oldest ? &oldest->action : NULL;
 }
 
@@ -397,9 +394,7 @@ static void end_lane(struct apply *ap, struct lane *l)
 /* Marks an action of an earlier plan as done in this one, which takes for granted how it ended. */
 static void join_plan(struct apply *ap, const struct action *ended)
 {
-	for (size_t i = 0; i < ap->plan->n_actions; i++) {
-		struct action *a = &ap->plan->actions[i];
-
+	FOREACH(a, ap->plan->actions, ap->plan->n_actions) {
 		if (a->verb != ended->verb || !streq(a->target, ended->target))
 			continue;
 		a->is_running = false;

@@ -93,8 +93,7 @@ static bool is_lost(const struct node *n, const struct plan *p, const struct dev
 static int note_losses(struct progress *pr, const struct node *n, const struct memory *memory,
 		       const struct plan *p)
 {
-	for (size_t i = 0; i < memory->n_devices; i++) {
-		const struct device_memory *m = &memory->devices[i];
+	FOREACH(m, memory->devices, memory->n_devices) {
 		struct loss *loss = find_loss(pr, m->pci);
 
 		if (!loss && is_lost(n, p, m)) {
@@ -287,9 +286,7 @@ static const struct action *find_again(const struct plan *p, const struct action
 {
 	const struct action *found = NULL;
 
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *b = &p->actions[i];
-
+	FOREACH(b, p->actions, p->n_actions) {
 		if (b->verb != a->verb || !streq(b->target, a->target))
 			continue;
 		if (action_is_open(b) && action_is_same_step(b, a))
@@ -455,9 +452,7 @@ static int tell_what_is_left(const struct plan *p)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
+	FOREACH(a, p->actions, p->n_actions) {
 		if (a->is_done) { /* told when it failed */
 			r = MIN(r, a->result);
 			continue;

@@ -401,20 +401,15 @@ static void lint_hca(struct linter *l, const json_t *document)
 	if (!streq(document_get_text(document, "mode"), "hca"))
 		return refuse(l, REASON_PLUGIN_FILE, "mode");
 
-	for (size_t i = 0; i < l->node->n_ibdevs; i++) {
-		const struct ibdev *ib = &l->node->ibdevs[i];
-
+	FOREACH(ib, l->node->ibdevs, l->node->n_ibdevs) {
 		/* A VF counts beside its PF, by address; the ibdevs of one function count once. */
 		if (!ib->is_virtual && !number_of(l, *ib->pci ? ib->pci : ib->name))
 			expose(l, *ib->pci ? ib->pci : ib->name, HCA_RESOURCE);
 	}
-	for (size_t i = 0; i < l->plan->n_devices; i++) {
-		const struct device *d = &l->plan->devices[i];
-
+	FOREACH(d, l->plan->devices, l->plan->n_devices)
 		if (output_plugin_offers(d) && (d->is_in_pod || d->is_lost) &&
 		    !number_of(l, d->pci->address))
 			expose(l, d->pci->address, HCA_RESOURCE);
-	}
 }
 
 /* dranet finds all NICs; dra-driver-sriov publishes what a SriovResourcePolicy names: our PFs. */
@@ -454,8 +449,7 @@ static bool find_missing(struct linter *l)
 {
 	bool is_later = false;
 
-	for (size_t i = 0; i < l->plan->n_devices; i++) {
-		const struct device *d = &l->plan->devices[i];
+	FOREACH(d, l->plan->devices, l->plan->n_devices) {
 		const struct function f = find_function(l, d->pci);
 		enum reason reason;
 
@@ -477,8 +471,7 @@ static bool find_missing(struct linter *l)
 
 static void find_foreign(struct linter *l)
 {
-	for (size_t i = 0; i < l->lint->n_exposed; i++) {
-		const struct exposed *e = &l->lint->exposed[i];
+	FOREACH(e, l->lint->exposed, l->lint->n_exposed) {
 		const struct pci *pci = node_pci(l->node, e->pci);
 		const struct device *d = pci ? plan_device(l->plan, pci) : NULL;
 

@@ -136,8 +136,7 @@ static void find_processes(const struct fs *fs, const char *command, const uint6
 
 	unrecorded.on_read = NULL;
 	node_note(n, processes_list_named(&unrecorded, command, &list));
-	for (size_t i = 0; i < list.n; i++) {
-		const struct process *p = &list.items[i];
+	FOREACH(p, list.items, list.n) {
 		struct plugin_process found = { .pid = p->pid,
 						.started_usec = monotonic_usec(p->start),
 						.is_dated = change != NULL };

@@ -200,8 +200,7 @@ static int make_selectors(const struct pool *pool, json_t **ret)
 	if (!selectors)
 		return -ENOMEM;
 
-	for (size_t i = 0; i < pool->plan->n_devices; i++) {
-		const struct device *d = &pool->plan->devices[i];
+	FOREACH(d, pool->plan->devices, pool->plan->n_devices) {
 		int r;
 
 		if (!has(pool, kind, d))

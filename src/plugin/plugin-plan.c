@@ -164,20 +164,16 @@ static void plan_restart(const struct config *c, const struct node *n, struct pl
 	if (*c->plugin.manifest || !is_written(n, p))
 		return;
 
-	for (size_t i = 0; i < n->n_plugin_processes; i++) {
-		const struct plugin_process *q = &n->plugin_processes[i];
-
+	FOREACH(q, n->plugin_processes, n->n_plugin_processes)
 		if (!q->is_dated || q->since_change_sec < 0) /* else it has read the file */
 			hint_restart(p, c->plugin.config_file, q);
-	}
 }
 
 /* A driver reads no file, but knows what was there at its start. */
 static void hint_missed(const struct config *c, const struct node *n, const struct memory *memory,
 			struct plan *p)
 {
-	for (size_t i = 0; i < n->n_plugin_processes; i++) {
-		const struct plugin_process *q = &n->plugin_processes[i];
+	FOREACH(q, n->plugin_processes, n->n_plugin_processes) {
 		const struct device *d = plan_missed_by(c, n, memory, p, q);
 
 		if (d)

@@ -265,8 +265,7 @@ void plan_given_back(const struct config *c, const struct node *n, const struct 
 void plan_lost(const struct config *c _unused_, const struct node *n, const struct memory *memory,
 	       struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++) {
-		struct device *d = &p->devices[i];
+	FOREACH(d, p->devices, p->n_devices) {
 		const struct device_memory *m = memory_of_out(memory, d);
 		struct back b = { .n = n, .memory = memory, .p = p, .d = d };
 		struct given now;

@@ -197,13 +197,10 @@ static void plan_link(const struct config *c, const struct node *n, struct plan 
 static void plan_links(const struct config *c, const struct node *n, const struct memory *memory,
 		       struct plan *p, bool of_vfs)
 {
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices)
 		if (d->is_vf == of_vfs && is_ours(p, d) &&
 		    !(of_vfs && streq(memory->stuck, d->pci->physfn)))
 			plan_link(c, n, p, d);
-	}
 }
 
 /* A PF is up before its VFs are made: some drivers give VFs no link otherwise. */
@@ -216,9 +213,7 @@ void plan_link_pf(const struct config *c, const struct node *n, const struct mem
 void plan_link_late_pf(const struct config *c _unused_, const struct node *n,
 		       const struct memory *memory _unused_, struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices) {
 		/* While its VFs are made it stays down: the next plan brings it up. */
 		if (!d->is_vf && is_ours(p, d) && !plan_carries_node(d) &&
 		    !node_is_port(n, d->netdev) && is_up_after_vfs(n, d) &&

@@ -189,13 +189,10 @@ static void add_inet_address(struct node *n, const char *line, const char *rest)
 	    ANY(b, n->addresses, n->n_addresses,
 		b->family == AF_INET && memcmp(b->local, a.local, 4) == 0))
 		return;
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-
+	FOREACH(t, n->routes, n->n_routes)
 		if (t->protocol == RTPROT_KERNEL && t->prefix_len > (best ? best->prefix_len : 0) &&
 		    ip_is_in_prefix(a.local, t->dst, t->prefix_len))
 			best = t;
-	}
 	if (!best)
 		return;
 	a.ifindex = best->ifindex;

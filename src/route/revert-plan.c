@@ -75,8 +75,7 @@ static void revert_neighbours(const struct node *n, struct plan *p)
 /* The address that a line of the ledger names, where it is still there. */
 static const struct address *address_of(const struct node *n, const struct ledger_entry *e)
 {
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
+	FOREACH(a, n->addresses, n->n_addresses) {
 		char subject[64];
 
 		if (a->ifindex != e->ifindex)
@@ -209,8 +208,7 @@ static void revert_vfs(const struct node *n, const struct memory *memory, struct
  * the card: sriov_drivers_autoprobe_store() in drivers/pci/iov.c takes no lock. */
 static void revert_autoprobe(const struct node *n, struct plan *p)
 {
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *pf = &n->pcis[i];
+	FOREACH(pf, n->pcis, n->n_pcis) {
 		struct action *a;
 
 		if (!pf->is_recorded || (!pf->autoprobe && !pf->is_switched))
@@ -228,11 +226,8 @@ static void revert_outputs(const struct node *n, struct plan *p, bool with_vfs)
 		add(p, STEP_PLUGIN, VERB_REMOVE_MANIFEST, n->old_manifest_path, NULL, "");
 	if (*n->old_plugin_path)
 		add(p, STEP_PLUGIN, VERB_REMOVE_PLUGIN, n->old_plugin_path, NULL, "");
-	for (size_t i = 0; i < n->n_output_records; i++) {
-		const struct output_record *rec = &n->output_records[i];
-
+	FOREACH(rec, n->output_records, n->n_output_records)
 		add(p, STEP_OUTPUT, VERB_REMOVE_OUTPUT, rec->path, NULL, output_name(rec->output));
-	}
 	if (with_vfs && n->rules_file)
 		add(p, STEP_VF, VERB_WRITE_RULES, "/" RULES_PATH, NULL, "");
 }
@@ -250,9 +245,7 @@ static void revert_ledger(const struct node *n, const struct memory *memory, str
 void plan_revert_netdev(const struct node *n, const struct memory *memory, struct plan *p,
 			uint32_t ifindex)
 {
-	for (size_t i = 0; i < memory->n_ledger; i++) {
-		const struct ledger_entry *e = &memory->ledger[i];
-
+	FOREACH(e, memory->ledger, memory->n_ledger) {
 		if (e->ifindex != ifindex)
 			continue;
 		if (streq(e->verb, verb_name(VERB_SET_METRIC)))

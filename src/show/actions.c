@@ -77,9 +77,7 @@ static int64_t print_later(FILE *f, const struct plan *p)
 {
 	int64_t n = 0;
 
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
+	FOREACH(a, p->actions, p->n_actions) {
 		if (a->verb != VERB_SET_NUM_VFS || !action_is_open(a) || !a->number.to.is_meant ||
 		    a->number.to.n == 0)
 			continue;

@@ -105,8 +105,7 @@ static json_t *make_excluded(const struct plan *p)
 	json_auto_t *list = json_array();
 	char detail[448];
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
+	FOREACH(d, p->devices, p->n_devices) {
 		json_t *item;
 
 		if (d->aside != REASON_NONE) {
@@ -123,13 +122,10 @@ static json_t *make_excluded(const struct plan *p)
 		if (json_array_append_new(list, item) < 0)
 			return NULL;
 	}
-	for (size_t i = 0; i < p->lint.n_findings; i++) {
-		const struct diagnostic *f = &p->lint.findings[i];
-
+	FOREACH(f, p->lint.findings, p->lint.n_findings)
 		if (json_array_append_new(list,
 					  output_reason(f->reason, f->target, f->detail, NULL)) < 0)
 			return NULL;
-	}
 	return TAKE(list);
 }
 

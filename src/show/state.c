@@ -116,16 +116,11 @@ json_t *output_reasons(const struct config *c, const struct plan *p)
 
 	if (add_config_reasons(list, c) < 0)
 		return NULL;
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices)
 		if (d->is_handed_out && !d->is_usable &&
 		    add_advised(list, d->reason, d->pci->address, d->detail, device_advice(d)) < 0)
 			return NULL;
-	}
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
+	FOREACH(a, p->actions, p->n_actions) {
 		if (a->class != CLASS_CHANGE &&
 		    add_advised(list, a->reason, a->target, a->detail, action_advice(a)) < 0)
 			return NULL;
@@ -251,8 +246,7 @@ static json_t *make_devices(const void *item)
 	json_auto_t *list = json_array();
 	json_t *vfs = NULL; /* of the PF that was last met: its VFs follow it */
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
+	FOREACH(d, p->devices, p->n_devices) {
 		json_t *device = fields_pack(&device_fields, d);
 
 		if (json_array_append_new(d->is_vf && vfs ? vfs : list, device) < 0)
@@ -294,9 +288,7 @@ static json_t *make_resources(const void *item)
 	       (resource = output_plugin_next_resource(s->config, p, resource))) {
 		size_t n = 0, n_infiniband = 0;
 
-		for (size_t i = 0; i < p->n_devices; i++) {
-			const struct device *d = &p->devices[i];
-
+		FOREACH(d, p->devices, p->n_devices) {
 			if (!streq(output_plugin_resource(s->config, d), resource) ||
 			    !output_plugin_has(s->config, s->node, p, d))
 				continue;
@@ -413,8 +405,7 @@ static json_t *make_qos(const void *item)
 	const struct state_document *s = item;
 	json_auto_t *list = json_array();
 
-	for (size_t i = 0; i < s->plan->n_devices; i++) {
-		const struct device *d = &s->plan->devices[i];
+	FOREACH(d, s->plan->devices, s->plan->n_devices) {
 		json_auto_t *qos = output_qos(s->node, d->netdev, d->ibdev);
 
 		if (!qos || (json_object_size(qos) > 0 &&
@@ -531,8 +522,7 @@ static json_t *make_nics(const void *item)
 	const struct node *n = ((const struct state_document *)item)->node;
 	json_auto_t *list = json_array();
 
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *f = &n->pcis[i];
+	FOREACH(f, n->pcis, n->n_pcis) {
 		const struct ibdev *ib = node_ibdev_of(n, f->address);
 		const struct netdev *nd = node_netdev_of(n, f->address);
 		char id[12];

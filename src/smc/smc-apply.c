@@ -31,9 +31,7 @@ static int remove_wrong(struct work *w, const struct pnet_wish *wish, const char
 		return r;
 
 	r = 0;
-	for (size_t i = 0; i < t->n; i++) {
-		const struct pnet *e = &t->entries[i];
-
+	FOREACH(e, t->entries, t->n) {
 		if (!streq(e->id, id) || pnet_judge(w->node, wish, e) == PNET_WRONG)
 			continue;
 		r_add = smc_add(&w->os->smc, e);

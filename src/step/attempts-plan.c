@@ -309,8 +309,7 @@ int plan_note_repeats(const struct config *c, const struct node *n, const struct
 
 void plan_forget_replaced(const struct node *n, struct attempts *tried)
 {
-	for (size_t i = 0; i < tried->n_actions; i++) {
-		struct action *a = &tried->actions[i];
+	FOREACH(a, tried->actions, tried->n_actions) {
 		const uint64_t now = instance_of(n, a);
 
 		/* These verbs make a new instance themselves. */
@@ -363,8 +362,7 @@ int plan_recall_failures(const struct config *c, const struct memory *memory,
 	if (!streq(memory->last_hash, c->hash))
 		return 0;
 
-	for (size_t i = 0; i < memory->n_attempts; i++) {
-		const struct attempt *f = &memory->attempts[i];
+	FOREACH(f, memory->attempts, memory->n_attempts) {
 		struct action a = { .class = CLASS_CHANGE,
 				    .is_done = true,
 				    .is_recalled = true,
@@ -470,8 +468,7 @@ static void mark(const struct action *t, struct plan *p, struct action *a)
 
 void plan_mark_tried(struct plan *p)
 {
-	for (size_t i = 0; i < p->n_actions; i++) {
-		struct action *a = &p->actions[i];
+	FOREACH(a, p->actions, p->n_actions) {
 		const struct action *t = a->class == CLASS_CHANGE ? find_tried(p->tried, a) : NULL;
 
 		if (t)

@@ -23,8 +23,7 @@ static void recall_autoprobe(const struct fs *fs, enum memory_lifetime lifetime,
 	_owns_(struct autoprobes, entries) l = {};
 
 	node_note(n, memory_read(fs, lifetime, &autoprobes_fields, &l));
-	for (size_t i = 0; i < l.n_entries; i++) {
-		const struct autoprobe_entry *e = &l.entries[i];
+	FOREACH(e, l.entries, l.n_entries) {
 		struct pci *pci = (struct pci *)node_pci(n, e->pci);
 
 		if (!pci)
@@ -167,8 +166,7 @@ static bool add_owner(const struct fs *fs, const char *path, const char *key, st
 		return true;
 	for (size_t i = 0; i < n->n_pcis; i++)
 		names_any |= is_named(text, n, &n->pcis[i]);
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *pci = &n->pcis[i];
+	FOREACH(pci, n->pcis, n->n_pcis) {
 		struct vf_owner o = {};
 
 		if (!pci->has_sriov || (names_any && !is_named(text, n, pci)))
@@ -187,8 +185,7 @@ static void add_owners(const struct fs *fs, const char *const *folders, const ch
 	_cleanup_(conf_files_done) struct conf_files files = {};
 
 	node_note(n, conf_files_list(fs, folders, pattern, &files));
-	for (size_t i = 0; i < files.n_items; i++) {
-		const struct conf_file *f = &files.items[i];
+	FOREACH(f, files.items, files.n_items) {
 		char paths[ELEMENTSOF(owner_files->folders)][FS_PATH_LEN];
 		const char *inside[ELEMENTSOF(paths)] = {};
 

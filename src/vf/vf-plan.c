@@ -187,8 +187,7 @@ void plan_put_off(const struct node *n, const struct memory *memory, struct plan
 	char detail[VF_PRECHECK_LEN];
 	enum class class;
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *by = &p->devices[i];
+	FOREACH(by, p->devices, p->n_devices) {
 		bool has_vfs = false;
 
 		if (by->put_off_by || !wants_change(p, by) ||
@@ -196,9 +195,7 @@ void plan_put_off(const struct node *n, const struct memory *memory, struct plan
 			continue;
 		for (size_t k = 0; k < p->n_devices; k++)
 			has_vfs |= p->devices[k].is_vf && p->devices[k].config == by->config;
-		for (size_t k = 0; k < p->n_devices; k++) {
-			struct device *d = &p->devices[k];
-
+		FOREACH(d, p->devices, p->n_devices) {
 			/* A NIC that the node needs is left as it is. A NIC without VFs, beside one
 			 * that has them, is in the middle of its change, or has just come. */
 			if (d->wanted_vfs == UINT32_MAX || d->config != by->config ||

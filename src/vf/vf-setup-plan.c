@@ -171,8 +171,7 @@ static void want_settings(const struct node *n, const struct memory *memory, str
 /* A crash may come between the record and the switch, or between the switch and the record. */
 static void restore_autoprobe(const struct node *n, const struct memory *memory, struct plan *p)
 {
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *pf = &n->pcis[i];
+	FOREACH(pf, n->pcis, n->n_pcis) {
 		struct action *a;
 
 		if (!pf->is_recorded || vf_precheck_has_autoprobe_off(pf) || pf->is_busy ||
@@ -314,8 +313,7 @@ static void for_each_vf(const struct node *n, const struct memory *memory, struc
 	const struct device *pf = NULL;
 	char seed[MAC_LEN] = "";
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
+	FOREACH(d, p->devices, p->n_devices) {
 		struct vf v;
 
 		if (!d->is_vf) {
@@ -339,9 +337,7 @@ static void hint_foreign(struct plan *p, const struct device *pf)
 {
 	char detail[192] = "", item[PCI_LEN + sizeof(pf->detail) + 4];
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices) {
 		if (!d->is_foreign || !streq(d->pci->physfn, pf->pci->address))
 			continue;
 		snprintf(item, sizeof(item), "%s: %s", d->pci->address, d->detail);
