@@ -235,10 +235,9 @@ static json_t *pack_field(const struct field *f, const char *base)
 
 static bool is_alone(const struct fields *s, const json_t *object)
 {
-	for (size_t i = 0; i < s->n_rows; i++)
-		if (s->rows[i].flags & FIELD_ALONE)
-			return json_object_size(object) == 1 &&
-			       json_object_get(object, s->rows[i].key);
+	FOREACH(row, s->rows, s->n_rows)
+		if (row->flags & FIELD_ALONE)
+			return json_object_size(object) == 1 && json_object_get(object, row->key);
 	return false;
 }
 
@@ -546,8 +545,7 @@ int fields_parse(const struct fields *s, const json_t *value, void *to, char *pl
 
 	if (place)
 		*place = '\0';
-	for (size_t i = 0; i < s->n_rows && r >= 0; i++) {
-		const struct field *f = &s->rows[i];
+	FOREACH_WHILE(f, s->rows, s->n_rows, r >= 0) {
 		const json_t *found = is_object ? json_object_get(value, f->key) : NULL;
 
 		if (!f->key || f->flags & FIELD_SHOWN)

@@ -111,6 +111,9 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 /* A loop over the elements of an array, which does not grow meanwhile; @it points to each. */
 #define FOREACH(it, array, n)                                                                      \
 	for (__typeof__(&*(array)) it = (array); (size_t)(it - (array)) < (n); it++)
+/* The same, to the first of them for which @condition does not hold before its turn. */
+#define FOREACH_WHILE(it, array, n, condition)                                                     \
+	for (__typeof__(&*(array)) it = (array); (size_t)(it - (array)) < (n) && (condition); it++)
 
 /* Does @condition, an expression of the pointer @it, hold for any element of an array? */
 #define ANY(it, array, n, condition)                                                               \

@@ -102,19 +102,18 @@ static int print_check(const struct command *cmd, const struct config_errors *er
 /* It says nothing about the node, so it is no problem. */
 static void warn_of_names(const struct config *c)
 {
-	for (size_t i = 0; i < c->n_devices; i++) {
-		const char *match = c->devices[i].match ? c->devices[i].match : "";
+	FOREACH(d, c->devices, c->n_devices) {
+		const char *match = d->match ? d->match : "";
 
 		if (!*match)
-			log_warning("[Device %s] has no Match=, so it matches no NIC",
-				    c->devices[i].name);
+			log_warning("[Device %s] has no Match=, so it matches no NIC", d->name);
 		if (strstr(match, "netdev:") || strstr(match, "ibdev:"))
 			log_warning(
 				"[Device %s] Match=%s: other programs can change the name of a "
 				"network device or RDMA device, and the kernel numbers those that "
 				"it names in the order of their probes; pci: or id: keeps its "
 				"meaning over boots",
-				c->devices[i].name, match);
+				d->name, match);
 	}
 }
 

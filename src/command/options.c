@@ -176,10 +176,9 @@ static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct m
 		plan_options(&n, &p, w, mode == DRIVER_MODE_OFED);
 	if (r < 0 || plan_result(&p) < 0)
 		log_warning("Whether other options are contrary to these is not known");
-	for (size_t i = 0; i < p.n_actions; i++)
-		log_warning("%s: %s: %s. %s", p.actions[i].target,
-			    reason_meaning(p.actions[i].reason), p.actions[i].detail,
-			    action_advice(&p.actions[i]));
+	FOREACH(a, p.actions, p.n_actions)
+		log_warning("%s: %s: %s. %s", a->target, reason_meaning(a->reason), a->detail,
+			    action_advice(a));
 }
 
 /* The image's machine needed other functions, and what it tried is nothing to the next one. */

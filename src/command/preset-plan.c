@@ -43,12 +43,11 @@ static bool choose_by_type(const char *type, struct preset_choice *c)
 		{ "ecs.ebmhpc", "vke-shared" },
 	};
 
-	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-		if (is_prefix(type, rows[i].prefix)) {
-			snprintf(c->name, sizeof(c->name), "%s", rows[i].preset);
+	FOREACH(row, rows, ELEMENTSOF(rows))
+		if (is_prefix(type, row->prefix)) {
+			snprintf(c->name, sizeof(c->name), "%s", row->preset);
 			snprintf(c->why, sizeof(c->why), "the instance type is %s%s", type,
-				 *rows[i].preset ? ""
-						 : ", which needs vke-exclusive in some regions");
+				 *row->preset ? "" : ", which needs vke-exclusive in some regions");
 			return true;
 		}
 	return false;

@@ -440,8 +440,7 @@ static int write_all(const struct setting_change *c)
 
 static void tell_written(const struct setting_change *c)
 {
-	for (size_t i = 0; i < c->n_items && c->is_changed; i++) {
-		const struct assignment *a = &c->items[i];
+	FOREACH_WHILE(a, c->items, c->n_items, c->is_changed) {
 		char buf[QUOTED_LEN];
 
 		if (a->value)

@@ -252,10 +252,9 @@ static const char *why_no_smc(const struct verify *v)
 	if (v->config->smc.enable != SMC_AUTO ||
 	    ANY(a, p->actions, p->n_actions, a->step == STEP_SMC))
 		return NULL;
-	for (size_t i = 0; i < p->n_reasons; i++)
-		if (p->reasons[i].reason == REASON_SMC_ABSENT ||
-		    p->reasons[i].reason == REASON_SMC_IWARP)
-			return reason_meaning(p->reasons[i].reason);
+	FOREACH(hint, p->reasons, p->n_reasons)
+		if (hint->reason == REASON_SMC_ABSENT || hint->reason == REASON_SMC_IWARP)
+			return reason_meaning(hint->reason);
 	return "[SMC] Enable=auto does nothing in this driver mode, or without a usable device";
 }
 

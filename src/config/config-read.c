@@ -132,10 +132,9 @@ static const struct {
 
 const char *config_meant_by(const char *section, const char *word)
 {
-	for (size_t i = 0; i < ELEMENTSOF(vendor_words); i++)
-		if (strcasecmp(vendor_words[i].word, word) == 0 &&
-		    (!vendor_words[i].section || streq(vendor_words[i].section, section)))
-			return vendor_words[i].meant;
+	FOREACH(w, vendor_words, ELEMENTSOF(vendor_words))
+		if (strcasecmp(w->word, word) == 0 && (!w->section || streq(w->section, section)))
+			return w->meant;
 	return NULL;
 }
 
@@ -654,12 +653,11 @@ static int merge_files(struct merge *m, const struct config_files *files, struct
 	_cleanup_(config_done) struct config c = {};
 	int r = 0;
 
-	for (size_t i = 0; i < files->n_items && r >= 0; i++) {
-		m->file = files->items[i].path;
+	FOREACH_WHILE(item, files->items, files->n_items, r >= 0) {
+		m->file = item->path;
 		m->section = NULL;
-		if (files->items[i].size > 0)
-			r = reader_parse(m->file, files->items[i].data, files->items[i].size,
-					 m->errors, on_key, m);
+		if (item->size > 0)
+			r = reader_parse(m->file, item->data, item->size, m->errors, on_key, m);
 	}
 	/* Malformed files are not merged: problems that follow would be reported as well. */
 	if (r >= 0 && m->errors->n_malformed == 0)

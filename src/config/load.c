@@ -206,8 +206,7 @@ static int load_dropins(const struct fs *fs, const struct config_draft *drafts, 
 	int r;
 
 	r = list_dropins(fs, drafts, n_drafts, &list, errors);
-	for (size_t i = 0; i < list.n_items && r >= 0; i++) {
-		const struct conf_file *file = &list.items[i];
+	FOREACH_WHILE(file, list.items, list.n_items, r >= 0) {
 		const struct config_draft *draft =
 			FIND(d, drafts, n_drafts, streq(d->name, file->name));
 
@@ -338,9 +337,8 @@ static int load_told(const struct fs *fs, const char *file, struct config *ret,
 {
 	int r = load_file(fs, file, ret, errors);
 
-	for (size_t i = 0; i < errors->n_items; i++)
-		log_line(errors->items[i].is_unknown ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "%s",
-			 errors->items[i].text);
+	FOREACH(item, errors->items, errors->n_items)
+		log_line(item->is_unknown ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "%s", item->text);
 	return r;
 }
 

@@ -383,16 +383,14 @@ static void count_missing(const struct config *c, struct plan *p)
 /* A card that was pulled, or is being reset, has no function to look at: memory knows it. */
 static void count_gone(const struct node *n, const struct memory *memory, struct plan *p)
 {
-	for (size_t i = 0; i < memory->n_devices; i++)
-		p->n_gone += memory->devices[i].was_usable && !memory->devices[i].was_lost &&
-			     !node_pci(n, memory->devices[i].pci);
+	FOREACH(d, memory->devices, memory->n_devices)
+		p->n_gone += d->was_usable && !d->was_lost && !node_pci(n, d->pci);
 }
 
 void plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
 		  struct plan *p)
 {
-	for (size_t i = 0; i < n->n_pcis && !p->texts.is_short; i++) {
-		const struct pci *pci = &n->pcis[i];
+	FOREACH_WHILE(pci, n->pcis, n->n_pcis, !p->texts.is_short) {
 		const struct device_config *dc;
 
 		if (pci->physfn[0])

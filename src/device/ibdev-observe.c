@@ -177,9 +177,7 @@ int observe_all_gids(const struct fs *fs, struct ibdev *ib)
 	int r = 0;
 
 	fs_enter(fs, device, &inside);
-	for (size_t i = 0; i < ib->n_ports && r >= 0; i++) {
-		struct port *port = &ib->ports[i];
-
+	FOREACH_WHILE(port, ib->ports, ib->n_ports, r >= 0) {
 		free(TAKE(port->gids));
 		port->n_gids = 0;
 		r = observe_gids(&inside, FS_PATH("%s/ports/%" PRIu32, device, port->number), port);
@@ -227,10 +225,9 @@ static int observe_class_of(const struct fs *fs, struct node *n, const char *nam
 {
 	int r = observe_class(fs, n, FS_PATH("sys/class/%s", name), prefix, member);
 
-	for (size_t i = 0; i < n->n_ibdevs && n->is_copy; i++) {
+	FOREACH_WHILE(ib, n->ibdevs, n->n_ibdevs, n->is_copy) {
 		const int below = observe_class(
-			fs, n, FS_PATH("sys/bus/pci/devices/%s/%s", n->ibdevs[i].pci, name), prefix,
-			member);
+			fs, n, FS_PATH("sys/bus/pci/devices/%s/%s", ib->pci, name), prefix, member);
 		if (below != -ENOENT)
 			r = below;
 	}

@@ -115,12 +115,11 @@ static bool has_other_mtu(const struct node *n, const struct ibdev *ib,
 
 void rdma_recall(const struct node *n, const struct memory *memory, struct ibdev *ib)
 {
-	for (size_t i = 0; i < memory->n_devices && ib->index != UINT32_MAX; i++)
-		if (memory->devices[i].was_usable && memory->devices[i].index == ib->index &&
-		    streq(memory->devices[i].ibdev, ib->name) &&
-		    !has_other_mtu(n, ib, &memory->devices[i])) {
+	FOREACH_WHILE(d, memory->devices, memory->n_devices, ib->index != UINT32_MAX)
+		if (d->was_usable && d->index == ib->index && streq(d->ibdev, ib->name) &&
+		    !has_other_mtu(n, ib, d)) {
 			ib->verbs = 0;
-			ib->active_mtu = memory->devices[i].active_mtu;
+			ib->active_mtu = d->active_mtu;
 		}
 }
 
@@ -186,10 +185,9 @@ static struct ibdev *first_stray_erdma(const struct fs *fs, struct node *n)
 {
 	struct ibdev *first = NULL;
 
-	for (size_t i = 0; i < n->n_ibdevs; i++)
-		if ((!first || n->ibdevs[i].index < first->index) &&
-		    is_stray_erdma(fs, n, &n->ibdevs[i]))
-			first = &n->ibdevs[i];
+	FOREACH(ib, n->ibdevs, n->n_ibdevs)
+		if ((!first || ib->index < first->index) && is_stray_erdma(fs, n, ib))
+			first = ib;
 	return first;
 }
 

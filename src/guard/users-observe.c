@@ -151,10 +151,8 @@ void users_add_found(const struct fs *fs, struct node *n, const struct memory *m
 	if (!node_note(n, graph_make(n, &g)))
 		return;
 	n->has_users = true;
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const size_t n_found = is_network(n, &n->pcis[i])
-					       ? in_use_find(&g, memory, &n->pcis[i], found)
-					       : 0;
+	FOREACH(pci, n->pcis, n->n_pcis) {
+		const size_t n_found = is_network(n, pci) ? in_use_find(&g, memory, pci, found) : 0;
 
 		/* Two of one kind are both added. */
 		for (size_t k = 0; k < n_found; k++)

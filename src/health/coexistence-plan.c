@@ -108,10 +108,9 @@ static size_t list_stations(const struct node *n, struct station *ret)
 {
 	size_t n_stations = 0;
 
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (is_station(&n->netdevs[i]))
-			ret[n_stations++] = (struct station){ n->netdevs[i].mac, n->netdevs[i].pci,
-							      n->netdevs[i].name };
+	FOREACH(nd, n->netdevs, n->n_netdevs)
+		if (is_station(nd))
+			ret[n_stations++] = (struct station){ nd->mac, nd->pci, nd->name };
 	FOREACH(v, n->vf_infos, n->n_vf_infos) {
 		const struct pci *vf = node_vf(n, v->pf, v->index);
 
@@ -177,9 +176,7 @@ void plan_coexistence(const struct config *c, const struct node *n, const struct
 	hint_vke_mode(c, n, p);
 	hint_vke_mgpu(n, p);
 	hint_same(n, p);
-	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage; i++) {
-		const struct nic_netdev *k = &p->nic_netdevs[i];
-
+	FOREACH_WHILE(k, p->nic_netdevs, p->n_nic_netdevs, c->route.manage) {
 		hint_terway(n, p, k);
 		hint_rival(c, n, p, k);
 		hint_contested(memory, p, k);

@@ -230,8 +230,7 @@ void plan_flaps(const struct config *c, const struct node *n, const struct memor
 {
 	struct device *pf = NULL;
 
-	for (size_t i = 0; i < p->n_devices && config_watches_links(c); i++) {
-		struct device *d = &p->devices[i];
+	FOREACH_WHILE(d, p->devices, p->n_devices, config_watches_links(c)) {
 		const struct device_memory *m = memory_device(memory, d->pci->address);
 
 		if (!d->is_vf) {

@@ -458,13 +458,11 @@ int kubelet_own_text(const struct kubelet_edit *e, char **ret)
 	fputs(is_drop_in ? "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
 			 : "kubelet-arg+:\n",
 	      out.f);
-	for (size_t i = 0; i < e->n_pairs; i++)
+	FOREACH(pair, e->pairs, e->n_pairs)
 		if (is_drop_in)
-			fprintf(out.f, "%s: \"%s\"\n", kubelet_key(e->pairs[i].setting),
-				e->pairs[i].value);
+			fprintf(out.f, "%s: \"%s\"\n", kubelet_key(pair->setting), pair->value);
 		else
-			fprintf(out.f, "- \"%s=%s\"\n", kubelet_flag(e->pairs[i].setting),
-				e->pairs[i].value);
+			fprintf(out.f, "- \"%s=%s\"\n", kubelet_flag(pair->setting), pair->value);
 	return stream_take(&out, ret);
 }
 

@@ -274,9 +274,8 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 	}
 	flags_done(&of_process);
 
-	for (size_t i = 0; i < l->unit.n_env_files; i++)
-		k->is_waiting |=
-			l->unit.env_files[i].is_missing && !l->unit.env_files[i].is_optional;
+	FOREACH(file, l->unit.env_files, l->unit.n_env_files)
+		k->is_waiting |= file->is_missing && !file->is_optional;
 	return r;
 }
 
@@ -468,14 +467,13 @@ static void find_drop_in(const struct value_look *l, struct kubelet_found *k)
 {
 	const char *last = "";
 
-	for (size_t i = 0; i < l->sources.n_sources; i++)
+	FOREACH(source, l->sources.sources, l->sources.n_sources)
 		for (int s = 0; s < _KUBELET_SETTING_N; s++)
 			if (!ANY(o, own_drop_ins, ELEMENTSOF(own_drop_ins),
-				 streq(*o, l->sources.sources[i].name)) &&
-			    yaml_find(&l->sources.sources[i].items,
-				      kubelet_key((enum kubelet_setting)s), "") &&
-			    *l->sources.sources[i].name)
-				last = l->sources.sources[i].name;
+				 streq(*o, source->name)) &&
+			    yaml_find(&source->items, kubelet_key((enum kubelet_setting)s), "") &&
+			    *source->name)
+				last = source->name;
 
 	for (size_t i = 0; i < ELEMENTSOF(own_drop_ins) && !*k->drop_in; i++)
 		if (compare_names(last, own_drop_ins[i]) < 0 &&

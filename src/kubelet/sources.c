@@ -136,9 +136,7 @@ static void put_value(const struct writer *w, const struct yaml_items *l,
 {
 	const char *mark = "{";
 
-	for (size_t i = 0; i < l->n_items && !*top->text && top->is_odd; i++) {
-		const struct yaml_item *item = &l->items[i];
-
+	FOREACH_WHILE(item, l->items, l->n_items, !*top->text && top->is_odd) {
 		if (!streq(item->key, top->key) || !*item->sub ||
 		    !sources_are_read(item->key, item->sub) ||
 		    yaml_find(l, item->key, item->sub) != item)

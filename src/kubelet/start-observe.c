@@ -161,11 +161,10 @@ static void read_map(const struct sources *sources, const struct flags *flags,
 	const bool is_of_files = !flags_last(flags, map->kind) || map->kind == FLAG_FEATURE_GATES;
 	const char *key = flags_key(map->kind);
 
-	for (size_t i = 0; i < sources->n_sources && is_of_files; i++)
-		FOREACH(item, sources->sources[i].items.items, sources->sources[i].items.n_items)
+	FOREACH_WHILE(source, sources->sources, sources->n_sources, is_of_files)
+		FOREACH(item, source->items.items, source->items.n_items)
 			if (streq(item->key, key) && *item->sub &&
-			    !(item->is_null && *sources->sources[i].name) &&
-			    sources_are_read(key, item->sub) &&
+			    !(item->is_null && *source->name) && sources_are_read(key, item->sub) &&
 			    sources_find(sources, key, item->sub, NULL) == item)
 				map->take(map, item->sub,
 					  map->kind == FLAG_FEATURE_GATES

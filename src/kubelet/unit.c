@@ -348,13 +348,10 @@ static int read_env_files(struct unit *u, const struct fs *fs)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < u->n_env_files && r >= 0; i++) {
-		struct env_file *file = &u->env_files[i];
-
+	FOREACH_WHILE(file, u->env_files, u->n_env_files, r >= 0)
 		r = file->path[strcspn(file->path, "*?[")]
 			    ? read_pattern(u, fs, file)
 			    : read_env_file(u, fs, file->path, &file->is_missing);
-	}
 	return r;
 }
 

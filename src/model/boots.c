@@ -175,8 +175,7 @@ static void note_needs(const struct node *n, const struct plan *p, struct boot *
 	COPY(b->machine, n->machine);
 	b->has_needs |= p->has_needs;
 	b->n_needs = 0;
-	for (size_t i = 0; i < p->n_needs && b->n_needs < MAX_NEEDS; i++) {
-		const struct need *k = &p->needs[i];
+	FOREACH_WHILE(k, p->needs, p->n_needs, b->n_needs < MAX_NEEDS) {
 		const struct pci *pci = node_pci(n, k->pci);
 		const struct boot_need *old =
 			FIND(x, before.needs, before.n_needs, streq(x->pci, k->pci));

@@ -114,10 +114,9 @@ const char *module_options_value(const struct module_options *w, const char *mod
 bool module_options_text(const struct module_options *w, const char *module, char *ret, size_t size)
 {
 	ret[0] = '\0';
-	for (size_t i = 0; i < w->n_options; i++)
-		if (streq(w->options[i].module, module))
-			append_word(ret, size, " ", "%s=%s", w->options[i].name,
-				    w->options[i].value);
+	FOREACH(o, w->options, w->n_options)
+		if (streq(o->module, module))
+			append_word(ret, size, " ", "%s=%s", o->name, o->value);
 	return ret[0];
 }
 

@@ -302,9 +302,7 @@ static void take_hops(const struct packet *p, const struct route *match, struct 
 
 	l->found = match->ifindex;
 	memcpy(l->source, match->src, sizeof(l->source));
-	for (size_t i = 0; i < p->n->n_routes && l->n_hops < LOOKUP_HOPS; i++) {
-		const struct route *t = &p->n->routes[i];
-
+	FOREACH_WHILE(t, p->n->routes, p->n->n_routes, l->n_hops < LOOKUP_HOPS) {
 		if (!is_hop_of(t, match))
 			continue;
 		first = first ? first : t;

@@ -374,9 +374,7 @@ static int keep_out(const struct os *d, struct node *n)
 	r = modprobe_read(&d->fs, on_modprobe_line, &list);
 	if (r >= 0)
 		r = cmdline_read(&d->fs, on_modprobe_word, &list);
-	for (size_t i = 0; i < n->n_modules && r >= 0; i++) {
-		struct module *m = &n->modules[i];
-
+	FOREACH_WHILE(m, n->modules, n->n_modules, r >= 0) {
 		if (!has_module(&list, m->name))
 			continue;
 		if (m->state == MODULE_AVAILABLE)

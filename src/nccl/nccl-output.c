@@ -86,8 +86,7 @@ static void find_kinds(const struct node *n, struct nccl_port *np)
 	const bool is_infiniband = streq(np->port->link_layer, "InfiniBand");
 
 	np->here = np->away = is_infiniband ? 1u << NCCL_INFINIBAND : 0;
-	for (size_t i = 0; i < np->port->n_gids && !is_infiniband; i++) {
-		const struct gid *g = &np->port->gids[i];
+	FOREACH_WHILE(g, np->port->gids, np->port->n_gids, !is_infiniband) {
 		const enum nccl_kind kind = kind_of(g);
 
 		if (kind == _NCCL_KIND_N)
@@ -399,18 +398,17 @@ static void explain_none(const struct node *n, const struct plan *p, struct nccl
 		COPY(c->detail, is_in_pod    ? "pods have the RDMA devices"
 				: n->is_copy ? "RDMA devices"
 					     : "there is no RDMA device here");
-	for (size_t i = 0; i < n->n_ibdevs; i++) {
-		const struct pci *pci = node_pci(n, n->ibdevs[i].pci);
+	FOREACH(ib, n->ibdevs, n->n_ibdevs) {
+		const struct pci *pci = node_pci(n, ib->pci);
 
 		if (pci && streq(pci->driver, "efa")) {
-			snprintf(c->detail, sizeof(c->detail), "%s is an EFA device",
-				 n->ibdevs[i].name);
+			snprintf(c->detail, sizeof(c->detail), "%s is an EFA device", ib->name);
 			c->advice = "NCCL uses EFA by libfabric and its plugin aws-ofi-nccl.";
 			return;
 		}
-		if (streq(n->ibdevs[i].node_type, "RNIC")) {
+		if (streq(ib->node_type, "RNIC")) {
 			snprintf(c->detail, sizeof(c->detail),
-				 "%s is an iWARP device, which NCCL cannot use", n->ibdevs[i].name);
+				 "%s is an iWARP device, which NCCL cannot use", ib->name);
 			c->advice = pci && pci_is_erdma(pci)
 					    ? "Set [Driver] Mode=ofed or compat."
 					    : "Set the driver to RoCE v2 where it has that mode "

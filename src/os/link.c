@@ -137,9 +137,7 @@ static int read_tunnel(const struct nlattr *data, struct netdev *d, struct link_
 {
 	int r = 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(tunnel_kinds) && r >= 0; i++) {
-		const struct tunnel_kind *k = &tunnel_kinds[i];
-
+	FOREACH_WHILE(k, tunnel_kinds, ELEMENTSOF(tunnel_kinds), r >= 0) {
 		if (!streq(d->kind, k->kind))
 			continue;
 		if (!d->link)

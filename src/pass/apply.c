@@ -155,9 +155,7 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 	const struct action *a = &p->actions[i];
 	const struct pci *pci = node_pci(n, a->target);
 
-	for (size_t k = 0; k < i && a->step == STEP_VF; k++) {
-		const struct action *b = &p->actions[k];
-
+	FOREACH_WHILE(b, p->actions, i, a->step == STEP_VF) {
 		if (b->verb == VERB_SET_NUM_VFS && b->is_done && b->result < 0 &&
 		    action_is_to(b, 0) &&
 		    (streq(b->target, a->target) || (pci && streq(b->target, pci->physfn))))

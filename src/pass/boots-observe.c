@@ -28,10 +28,9 @@ static void tell_program(const struct fs *fs, struct node *n, const struct memor
 		snprintf(n->program, sizeof(n->program), "%s %lld %lld", PROJECT_VERSION,
 			 (long long)st.st_size, (long long)st.st_mtim.tv_sec);
 
-	for (size_t i = 0; i < memory->n_boots && !fs->is_live; i++)
-		if (memory->boots[i].n_steps > 0)
-			COPY(n->program,
-			     memory->boots[i].steps[memory->boots[i].n_steps - 1].program);
+	FOREACH_WHILE(b, memory->boots, memory->n_boots, !fs->is_live)
+		if (b->n_steps > 0)
+			COPY(n->program, b->steps[b->n_steps - 1].program);
 }
 
 /* Keeps a hash of the machine id: a capture is passed on, and must not have the id itself. */

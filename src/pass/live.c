@@ -147,8 +147,7 @@ int observe_memory(const struct fs *fs, const struct attempts *tried, struct nod
 void observe_writer(const struct fs *fs, const struct node *n, const struct attempts *tried,
 		    struct memory *memory)
 {
-	for (size_t i = 0; i < n->n_pcis && fs->is_live && !memory->stuck[0]; i++) {
-		const struct pci *pf = &n->pcis[i];
+	FOREACH_WHILE(pf, n->pcis, n->n_pcis, fs->is_live && !memory->stuck[0]) {
 		int pid;
 
 		if (!pf->has_sriov || attempts_changing_vfs(tried, pf->address))
@@ -192,9 +191,7 @@ static void look_for_aways(const struct fs *fs, struct node *n)
 	struct fs quiet = *fs; /* a captured tree has no empty folders */
 
 	quiet.on_read = NULL;
-	for (size_t i = 0; i < n->n_pcis && fs->is_live; i++) {
-		struct pci *pci = &n->pcis[i];
-
+	FOREACH_WHILE(pci, n->pcis, n->n_pcis, fs->is_live) {
 		if (!pci->driver[0] || !rdma_part_of(pci->driver))
 			continue;
 		pci->is_away =

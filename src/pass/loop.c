@@ -338,21 +338,19 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 	/* No event tells that a plugin was restarted. */
 	for (size_t i = 0; i < p->n_reasons; i++)
 		ret->n_waiting += p->reasons[i].reason == REASON_PLUGIN_RESTART_NEEDED;
-	for (size_t i = 0; i < p->n_actions; i++) {
-		ret->n_lost += p->actions[i].reason == REASON_DEVICE_LOST;
+	FOREACH(action, p->actions, p->n_actions) {
+		ret->n_lost += action->reason == REASON_DEVICE_LOST;
 		/* A contested change has a time of its own, again_usec below. */
-		ret->n_waiting += p->actions[i].class == CLASS_WAITING &&
-				  !action_is_best_effort(&p->actions[i]) &&
-				  !p->actions[i].is_missing &&
-				  p->actions[i].reason != REASON_CONTESTED;
-		ret->n_absent += p->actions[i].class == CLASS_WAITING &&
-				 (p->actions[i].reason == REASON_NO_IBDEV ||
-				  p->actions[i].reason == REASON_DRIVER_CONTAINER);
+		ret->n_waiting += action->class == CLASS_WAITING &&
+				  !action_is_best_effort(action) && !action->is_missing &&
+				  action->reason != REASON_CONTESTED;
+		ret->n_absent += action->class == CLASS_WAITING &&
+				 (action->reason == REASON_NO_IBDEV ||
+				  action->reason == REASON_DRIVER_CONTAINER);
 		/* Best-effort actions are tried again at events; a full disk causes none. */
-		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0 &&
-				 p->actions[i].verb != VERB_RELOAD_UNITS &&
-				 (!action_is_best_effort(&p->actions[i]) ||
-				  verb_is_output(p->actions[i].verb));
+		ret->n_failed += action->is_done && action->result < 0 &&
+				 action->verb != VERB_RELOAD_UNITS &&
+				 (!action_is_best_effort(action) || verb_is_output(action->verb));
 	}
 
 	ret->n_silent = p->n_silent;

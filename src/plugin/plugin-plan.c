@@ -50,10 +50,9 @@ static bool has_lost(const struct memory *memory, const struct plan *p, char *de
 /* Hints at findings about devices that are meant to be exposed. "check" shows the rest. */
 static void tell_findings(struct plan *p)
 {
-	for (size_t i = 0; i < p->lint.n_findings; i++)
-		if (p->lint.findings[i].reason != REASON_PLUGIN_FOREIGN)
-			plan_add_hint(p, p->lint.findings[i].reason, p->lint.findings[i].target,
-				      "%s", p->lint.findings[i].detail);
+	FOREACH(finding, p->lint.findings, p->lint.n_findings)
+		if (finding->reason != REASON_PLUGIN_FOREIGN)
+			plan_add_hint(p, finding->reason, finding->target, "%s", finding->detail);
 }
 
 static bool has_text(const struct node *n, const struct plan *p)
@@ -233,9 +232,7 @@ static void judge_exposed(const struct config *c, bool is_changing, struct plan 
 	char detail[64];
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->n_devices && c->plugin.type != PLUGIN_NONE && !is_judged; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH_WHILE(d, p->devices, p->n_devices, c->plugin.type != PLUGIN_NONE && !is_judged) {
 		if (!d->is_handed_out || !d->is_usable || d->is_excluded)
 			continue;
 		first = first ? first : d;

@@ -63,9 +63,8 @@ static bool is_last(struct work *w, const struct action *a)
 
 	if (memory_read(&w->os->fs, MEMORY_BOOT, &ledger_fields, &l) < 0)
 		return false;
-	for (size_t i = 0; i < l.n_entries; i++)
-		n += streq(l.entries[i].verb, verb_name(a->verb)) &&
-		     streq(l.entries[i].target, a->target);
+	FOREACH(e, l.entries, l.n_entries)
+		n += streq(e->verb, verb_name(a->verb)) && streq(e->target, a->target);
 	return n <= 1;
 }
 

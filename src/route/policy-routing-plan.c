@@ -56,9 +56,8 @@ static size_t count_rdma_nics(const struct node *n, const struct plan *p)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < p->n_nic_netdevs; i++)
-		found += p->nic_netdevs[i].device->ibdev &&
-			 has_routed_address(n, p, &p->nic_netdevs[i], AF_UNSPEC);
+	FOREACH(k, p->nic_netdevs, p->n_nic_netdevs)
+		found += k->device->ibdev && has_routed_address(n, p, k, AF_UNSPEC);
 	return found;
 }
 

@@ -268,8 +268,7 @@ static bool is_netdev_of(const struct node *n, const struct ibdev *ib, uint32_t 
 static void leave_used(const struct node *n, struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++)
-		for (size_t k = 0; k < n->n_ibdevs && p->actions[i].ifindex > 0; k++) {
-			const struct ibdev *ib = &n->ibdevs[k];
+		FOREACH_WHILE(ib, n->ibdevs, n->n_ibdevs, p->actions[i].ifindex > 0) {
 			struct action *a = &p->actions[i];
 
 			if (ib->n_contexts == 0 || ib->n_contexts == UINT32_MAX ||

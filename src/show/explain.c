@@ -51,10 +51,9 @@ const struct pci *output_explain_find(const struct node *n, const struct plan *p
 	for (size_t i = 0; i < p->n_devices; i++)
 		if (is_named(&p->devices[i], name))
 			return p->devices[i].pci;
-	for (size_t i = 0; i < n->n_ibdevs; i++)
-		if (n->ibdevs[i].pci[0] &&
-		    (streq(n->ibdevs[i].name, name) || streq(n->ibdevs[i].netdev, name)))
-			return node_pci(n, n->ibdevs[i].pci);
+	FOREACH(ib, n->ibdevs, n->n_ibdevs)
+		if (ib->pci[0] && (streq(ib->name, name) || streq(ib->netdev, name)))
+			return node_pci(n, ib->pci);
 	if (nd && netdev_is_lag_master(nd))
 		return find_bond(n, nd);
 	return nd ? node_pci(n, nd->pci) : NULL;

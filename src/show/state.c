@@ -322,9 +322,8 @@ static int fill_plugin(struct state_document *s)
 	s->plugin_path = s->manifest = "";
 	if (!plugin_has_file(s->config->plugin.type))
 		return 0;
-	for (size_t i = 0; i < s->plan->n_devices; i++)
-		s->n_devices +=
-			output_plugin_has(s->config, s->node, s->plan, &s->plan->devices[i]);
+	FOREACH(d, s->plan->devices, s->plan->n_devices)
+		s->n_devices += output_plugin_has(s->config, s->node, s->plan, d);
 	s->plugin_path = s->config->plugin.config_file;
 	s->manifest = s->config->plugin.manifest;
 	if (output_plugin(s->config, s->node, s->plan, &text) < 0)

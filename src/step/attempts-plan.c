@@ -295,13 +295,10 @@ int plan_note_repeats(const struct config *c, const struct node *n, const struct
 	int r = 0;
 
 	forget(n, memory, is_counting, tried->is_asked || !streq(memory->last_hash, c->hash));
-	for (size_t i = 0; i < tried->n_actions && r >= 0; i++) {
-		const struct action *a = &tried->actions[i];
-
+	FOREACH_WHILE(a, tried->actions, tried->n_actions, r >= 0)
 		if (a->is_done && a->result >= 0 && is_counted(a) &&
 		    (!tried->is_asked || a->verb == VERB_PROBE_DRIVER) && !is_part(tried, a))
 			r = note(a, n, memory);
-	}
 	return r;
 }
 

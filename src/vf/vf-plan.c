@@ -366,10 +366,9 @@ static int make_rules(const struct node *node, const struct plan *p, char **ret,
 
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < node->n_pcis; i++)
-		if (node->pcis[i].has_sriov &&
-		    (gets_vfs(p, &node->pcis[i]) || keeps_vfs(node, &node->pcis[i]))) {
-			fprintf(out.f, "%s\n", node->pcis[i].address);
+	FOREACH(pci, node->pcis, node->n_pcis)
+		if (pci->has_sriov && (gets_vfs(p, pci) || keeps_vfs(node, pci))) {
+			fprintf(out.f, "%s\n", pci->address);
 			*ret_n += 1;
 		}
 	return stream_close(&out) < 0 ? -ENOMEM : udev_rules_make(out.text, ret);
