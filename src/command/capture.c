@@ -39,8 +39,7 @@ static void recorder_done(struct recorder *rec)
 	free(rec->records);
 }
 
-/* A table of 1,024 GIDs is read for the few that are set; an absent slot is read as an empty one.
- */
+/* A table of 1,024 GIDs is read for the few that are set; an absent slot reads as an empty one. */
 static bool is_empty_gid(const char *path, const char *data, size_t size)
 {
 	return strstr(path, "/gids/") && size >= strlen(ZERO_GID) &&

@@ -152,8 +152,7 @@ static int put(struct os *d, const char *text)
 	r = observe_option_file(&d->fs, MODPROBE_BAKED_PATH, &have);
 	if (r < 0)
 		return log_error_errno(r, "/" MODPROBE_BAKED_PATH);
-	/* An empty one masks ours, on purpose. Of a text of any version the first line is the same.
-	 */
+	/* An empty one masks ours, on purpose. The first line is the same in every version. */
 	if (have && !is_prefix(have, MARKER)) {
 		log_error("/" MODPROBE_BAKED_PATH
 			  ": is not of rdma-provision, and is left as it is; move it away");

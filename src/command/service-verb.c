@@ -247,8 +247,7 @@ static bool is_ready(const struct fs *fs)
 	return state == NODE_READY;
 }
 
-/* --strict: by the drop-in of Gate=strict, which holds whatever has become of the files since then.
- */
+/* --strict: by the drop-in of Gate=strict, which holds whatever the files have become since. */
 int command_gate(const struct command *cmd)
 {
 	_cleanup_(config_done) struct config c = {};

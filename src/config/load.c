@@ -37,8 +37,7 @@ static int refuse(struct config_errors *errors, const char *path, const char *wh
 	return r < 0 ? r : 1;
 }
 
-/* Why a file that is there could not be read. The link is asked for last: the content tells more.
- */
+/* Why a file that is there could not be read. The link comes last: the content tells more. */
 static int on_unreadable(const struct fs *fs, const char *path, int result, struct config_files *f,
 			 struct config_errors *errors)
 {

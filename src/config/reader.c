@@ -167,8 +167,7 @@ static bool check_key(struct config_reader *rd)
 		config_quoted(strip(rd->text), buf), equals ? "key" : "=");
 }
 
-/* The reader of ini_parse_stream(), as fgets(3). Of a key, inih gets "k=": on_ini() has the line.
- */
+/* The reader of ini_parse_stream(), as fgets(3). inih gets "k=" of a key: on_ini() has the line. */
 static char *on_line(char *buf, int size, void *userdata)
 {
 	struct config_reader *rd = userdata;

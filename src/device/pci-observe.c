@@ -58,8 +58,7 @@ static int read_number(const struct fs *fs, struct pci *pci, const char *name, u
 	return tolerate(pci, name, r);
 }
 
-/* modalias_show() in drivers/pci/pci-sysfs.c: one file instead of three, in each of many folders.
- */
+/* modalias_show() in drivers/pci/pci-sysfs.c: one file instead of three in each folder. */
 static bool parse_modalias(struct pci *pci)
 {
 	unsigned vendor, device, base, sub, interface;
@@ -207,8 +206,7 @@ static void name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
 	}
 }
 
-/* A PF that plan_late() may probe: one that had no driver in this boot does not hang in a removal.
- */
+/* A PF that plan_late() may probe: without a driver in this boot none hangs in a removal. */
 static bool is_never_bound(const struct memory *memory, const struct pci *pci)
 {
 	const struct device_memory *m = memory_device(memory, pci->address);

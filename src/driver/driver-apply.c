@@ -359,8 +359,7 @@ int apply_bind_driver(struct work *w, const struct action *a)
 	char driver[MODULE_LEN];
 	int r;
 
-	/* Reports success also when nothing was bound: drivers_probe_store() in drivers/base/bus.c.
-	 */
+	/* Succeeds also when nothing was bound: drivers_probe_store() in drivers/base/bus.c. */
 	r = fs_write_attribute(&w->os->fs, "sys/bus/pci/drivers_probe", a->target);
 	if (r < 0)
 		return r;

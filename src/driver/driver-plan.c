@@ -607,8 +607,7 @@ void plan_netns(const struct config *c, const struct node *n, const struct memor
 	char names[ACTION_TEXT_LEN] = "";
 	struct action *a;
 
-	/* Without an RDMA subsystem yet, the option that "early" wrote decides when it is loaded.
-	 */
+	/* Before there is an RDMA subsystem, the option that "early" wrote decides. */
 	if (c->rdma.netns_mode == NETNS_MODE_KEEP || n->netns_mode == NETNS_MODE_KEEP ||
 	    c->rdma.netns_mode == n->netns_mode)
 		return;

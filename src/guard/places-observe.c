@@ -287,8 +287,7 @@ static void add_default(struct node *n, const struct lookup *of, const struct ne
 	append(n, to, &l, words);
 }
 
-/* Documentation has addresses that nobody has: RFC 5737 and 3849. A rule may lead some elsewhere.
- */
+/* Addresses of documentation are nobody's: RFC 5737 and 3849. A rule may lead some elsewhere. */
 static void add_documentation(struct node *n, struct lookup *l)
 {
 	static const char *const addresses[] = { "192.0.2.1", "198.51.100.1", "203.0.113.1",

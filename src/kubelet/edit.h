@@ -43,8 +43,7 @@ struct kubelet_edit {
 	int (*on_written)(const struct fs *fs, const char *path, const struct stat *written);
 };
 
-/* Does only this program write the file of this way? Then it has no value of others to give back.
- */
+/* Does only this program write the file of this way? Then no value of others is given back. */
 bool kubelet_is_own(enum kubelet_way way);
 
 void kubelet_edit_add(struct kubelet_edit *e, enum kubelet_setting s, const char *value);

@@ -30,8 +30,7 @@ static const char *const own_drop_ins[] = {
 	"zz-rdma-provision.conf",
 };
 
-/* Units that have a kubelet in them, by the beginning of their names; the last one has all names.
- */
+/* Units that have a kubelet in them, by the beginning of their names; the last has all names. */
 static const struct unit_kind {
 	const char *prefix;
 	enum kubelet_flavour flavour;
@@ -105,8 +104,7 @@ static void which_unit(const struct fs *fs, char *ret, size_t size)
 	}
 }
 
-/* MicroK8s (kubelite), k3s and MicroShift run the kubelet as a thread; RKE2 runs it as a process.
- */
+/* MicroK8s (kubelite), k3s and MicroShift run the kubelet as a thread, RKE2 as a process. */
 static const char *const process_names[] = { "kubelet", "kubelite", "k3s", "microshift" };
 
 /* A command of ExecStartPre=, such as ours, is no kubelet. */

@@ -82,8 +82,7 @@ struct kubelet_found {
 
 /* Notes for later runs, which only kubelet-ensure stores; released by freep(). */
 struct kubelet_notes {
-	char *cmdline; /* owned; of a running kubelet whose unit is not clear; NULL: nothing to keep
-			*/
+	char *cmdline; /* owned; of a running kubelet whose unit is not clear, or NULL */
 	size_t cmdline_size;
 	char version[400]; /* for KUBELET_VERSION_PATH; empty: nothing to keep */
 	char running[80];  /* "boot id:PID:start" of the running kubelet; empty: none */

@@ -109,8 +109,7 @@ int kubelet_look(const struct fs *fs, const struct config *c, bool is_copy, stru
 
 /* The drop-ins of the generator: the configuration may have changed since systemd ran it */
 
-/* Return: 1 when the file of that unit is another than @wanted, or is there without, 0 or -ENOMEM.
- */
+/* Return: 1: the file of that unit is not @wanted, or is there without one; 0 or -ENOMEM. */
 static int is_other(const struct fs *fs, const char *unit, const char *wanted)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -124,8 +123,7 @@ static int is_other(const struct fs *fs, const char *unit, const char *wanted)
 	return r < 0 ? wanted != NULL : !wanted || !streq(text, wanted);
 }
 
-/* systemd.generator(7): of one name that of the first folder runs, and a link to /dev/null masks.
- */
+/* systemd.generator(7): of one name the first folder's runs, and a link to /dev/null masks it. */
 static bool is_replaced(const struct fs *fs)
 {
 	static const char *const folders[] = { "run/systemd/system-generators",

@@ -109,8 +109,7 @@ static void take_amount(const struct map *map, const char *name, const char *val
 			     flags_name(map->kind), name, value);
 }
 
-/* map_string_string.go and its like in component-base/cli/flag. Of an amount the last one is read.
- */
+/* map_string_string.go and its like in component-base/cli/flag. The last amount of a key counts. */
 static void take_flag(const struct flags *flags, const struct map *map, const struct flag *flag,
 		      struct kubelet_start *ret)
 {

@@ -556,8 +556,7 @@ static int expand_alone(struct unit *u, const char *name, size_t source)
 	return add_words(u, what, v->value, source, &c);
 }
 
-/* "${NAME}" at the beginning of a word, or of the value of a flag, is where the value comes from.
- */
+/* "${NAME}" at the beginning of a word, or of a flag's value, is where the value comes from. */
 static const struct variable *source_of(const struct unit *u, const char *word)
 {
 	const char *at = word + (is_prefix(word, "${") ? 0 : strcspn(word, "="));

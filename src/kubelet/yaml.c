@@ -493,8 +493,7 @@ static bool is_word(const struct yaml_node *n, const char *text)
 	       n->style != YAML_FOLDED_SCALAR_STYLE;
 }
 
-/* Which of a merged key and another of that name counts depends on the kubelet: neither is known.
- */
+/* Which of a merged key and another of its name counts is the kubelet's: neither is known. */
 static int mark_merged(const struct yaml_reader *rd)
 {
 	const struct yaml_items *l = rd->d->items;

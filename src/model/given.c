@@ -101,8 +101,7 @@ bool given_is_same(const struct given *a, const struct given *b)
 	       has_same_words(a->addresses, b->addresses) && has_same_words(a->routes, b->routes);
 }
 
-/* "10.0.0.2/24,0" or "0.0.0.0/0,10.0.0.1,100,254,3": an address with its length, and what follows.
- */
+/* "10.0.0.2/24,0" or "0.0.0.0/0,10.0.0.1,100,254,3": an address with its length, and more. */
 static bool parse_word(const char *word, int *ret_family, uint8_t ret[static 16],
 		       char fields[][INET6_ADDRSTRLEN], size_t n_fields)
 {

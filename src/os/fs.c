@@ -46,8 +46,7 @@ int fs_open_root(const char *path, struct fs *ret)
 
 void fs_done(struct fs *fs)
 {
-	/* Descriptor 0 in a struct that was never filled is not ours: a root is never opened as 0.
-	 */
+	/* Descriptor 0 of a struct that was never filled is not ours: no root is opened as 0. */
 	if (fs->root > 0)
 		close(fs->root);
 	*fs = (struct fs){ .root = -EBADF };

@@ -170,8 +170,7 @@ int module_resolve(struct modules *m, const char *modalias, char *ret, size_t si
 	return copy(ret, size, kmod_module_get_name(found)) ? 0 : -EMSGSIZE;
 }
 
-/* Does libkmod's filter leave nothing? It looks into indexes and modprobe.d only, never into /sys.
- */
+/* Does libkmod's filter leave nothing? It looks into indexes and modprobe.d, never into /sys. */
 static int is_filtered(struct modules *m, enum kmod_filter filter, const struct kmod_list *list)
 {
 	_cleanup_(list_unrefp) struct kmod_list *left = NULL;

@@ -408,8 +408,7 @@ static bool has_more(const struct nlmsghdr *h, const struct fib_rule_hdr *i,
 	return i->tos > 0 || i->flags & RULE_FIND_SOURCE;
 }
 
-/* A mark without a mask counts as a whole: fib_nl_fill_rule() in net/core/fib_rules.c sends both.
- */
+/* A mark without a mask counts whole: fib_nl_fill_rule() in net/core/fib_rules.c sends both. */
 static void read_conditions(const struct fib_rule_hdr *i, struct nlattr *tb[static FRA_MAX + 1],
 			    struct rule *ret)
 {

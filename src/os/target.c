@@ -37,8 +37,7 @@ static int open_folder(const struct fs *fs, const char *path, struct target *t)
 		return r;
 	slash = strrchr(way, '/');
 	COPY(t->name, slash ? slash + 1 : way);
-	/* Never "*.conf": where the file lies in a folder of drop-ins, the kubelet would read it.
-	 */
+	/* Never "*.conf": in a folder of drop-ins the kubelet would read it. */
 	if ((size_t)snprintf(t->temporary, sizeof(t->temporary), ".%s.rdma-provision.tmp",
 			     t->name) >= sizeof(t->temporary))
 		return -ENAMETOOLONG;

@@ -68,8 +68,7 @@ static struct loss *find_loss(const struct progress *pr, const char *pci)
 	return FIND(l, pr->losses, pr->n_losses, streq(l->pci, pci));
 }
 
-/* A pass may take minutes: what is lost for SettleSec= within it is lost, as after a second pass.
- */
+/* A pass may take minutes: a loss for SettleSec= within it counts, as after a second pass. */
 static void remember_losses(const struct progress *pr, struct memory *memory)
 {
 	const uint64_t settle_usec = pr->pass->config->service.settle_usec;

@@ -108,8 +108,7 @@ static void want_name(struct back *b, const struct given *now, const struct give
 	want(b, VERB_SET_NAME, now->name, aside);
 }
 
-/* A VF that is not trusted may be refused a MAC, and a name is free once it is no alternative one.
- */
+/* An untrusted VF may be refused a MAC, and a name is free once it is no alternative one. */
 static void want_all(struct back *b, const struct given *now, const struct given *g)
 {
 	const struct device_config *dc = b->d->config;

@@ -71,8 +71,7 @@ static bool is_kept_by_vfs(const struct node *n, const struct device *d, uint32_
 
 	if (want >= d->netdev->mtu)
 		return false;
-	/* New VFs may have a larger MTU than a PF that was lowered before: theirs may be lowered.
-	 */
+	/* New VFs may have a larger MTU than a PF that was lowered: theirs may be lowered. */
 	return d->is_vf ? pf && pf->mtu > want : d->pci->num_vfs > 0;
 }
 

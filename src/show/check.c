@@ -295,8 +295,7 @@ static bool is_driver_of(const struct device *d, const char *module)
 	       (pci_is_erdma(d->pci) && streq(module, ERDMA_MODULE));
 }
 
-/* Does it load a module that this device needs? One that is no driver of a NIC serves all of them.
- */
+/* Does it load a module that this device needs? All need one that is no driver of a NIC. */
 static bool is_load_for(const struct plan *p, const struct device *d, const struct action *a)
 {
 	return (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE) &&

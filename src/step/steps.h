@@ -168,8 +168,7 @@ void plan_addresses(const struct config *c, const struct node *n, const struct m
 void plan_route(const struct config *c, const struct node *n, const struct memory *memory,
 		struct plan *p);
 
-/* A table and rules for each NIC, PolicyRules=; and the questions to the kernel whether they hold.
- */
+/* A table and rules for each NIC, PolicyRules=; and questions to the kernel whether they hold. */
 void plan_policy_routing(const struct config *c, const struct node *n, const struct memory *memory,
 			 struct plan *p);
 

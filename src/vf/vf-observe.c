@@ -151,8 +151,7 @@ static bool is_external(const char *text, const char *key)
 	return n <= 0;
 }
 
-/* Adds a file for each PF that it names, or for every PF when it names none. False: it is a folder.
- */
+/* Adds a file for each PF that it names, or for every PF if it names none. False: a folder. */
 static bool add_owner(const struct fs *fs, const char *path, const char *key, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;

@@ -49,8 +49,7 @@ static bool is_idle(const struct memory *memory, const struct vf *v)
 	       !in_use_of_function(v->graph, memory, d->pci, users, sizeof(users));
 }
 
-/* A bound VF reads its MAC or GUID when it is bound, so it is bound a second time: once in a boot.
- */
+/* A VF reads its MAC or GUID when it is bound, so it is bound a second time: once in a boot. */
 static bool can_rebuild(const struct memory *memory, const struct vf *v)
 {
 	return !v->device->is_rebuilt && !is_held(memory, v->pf) &&
