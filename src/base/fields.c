@@ -416,8 +416,7 @@ static int parse_list(const struct field *f, const json_t *list, char *base, cha
 
 	if (!json_is_array(list))
 		return -EINVAL;
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach(list, i, item) {
 		r = parse_item(f, NULL, item, base, place);
 		if (r == -EINVAL && f->flags & FIELD_FORGET) /* no room for more */
 			return n;
@@ -451,8 +450,7 @@ static int parse_map(const struct field *f, const json_t *object, char *base, ch
 
 	if (!json_is_object(object))
 		return -EINVAL;
-	json_object_foreach((json_t *)object, key, item)
-	{
+	json_object_foreach((json_t *)object, key, item) {
 		r = parse_item(f, key, item, base, place);
 		if (r < 0) {
 			add_place(place, key);

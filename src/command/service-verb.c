@@ -69,8 +69,7 @@ static int tell_reasons(const struct fs *fs, const char *before)
 	if (r < 0)
 		return r;
 	reasons = json_object_get(state, "reasons");
-	json_array_foreach(reasons, i, item)
-	{
+	json_array_foreach(reasons, i, item) {
 		const char *target = document_get_text(item, "target");
 		const char *detail = document_get_text(item, "detail");
 

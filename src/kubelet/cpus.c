@@ -264,8 +264,7 @@ static void add_taken(json_t *entries, struct cpuset *ret)
 	const char *name;
 	json_t *pod, *set;
 
-	json_object_foreach(entries, name, pod)
-	{
+	json_object_foreach(entries, name, pod) {
 		const char *container;
 
 		json_object_foreach(pod, container, set)

@@ -466,8 +466,7 @@ static bool is_same_node(const struct fs *fs, const struct reserved *m, const ch
 	const char *total, *type;
 	int r;
 
-	json_object_foreach(map, type, state)
-	{
+	json_object_foreach(map, type, state) {
 		if (!is_same_huge(fs, node, type, state))
 			return false;
 	}
@@ -501,8 +500,8 @@ static int read_memory_state(const struct fs *fs, const char *root_dir, const st
 	COPY(ret->memory_state,
 	     document ? document_get_text(document, "policyName") : STATE_DAMAGED);
 	machine = json_object_get(document, "machineState");
-	json_object_foreach(machine, name, node) is_same &=
-		is_same_node(fs, m, name, json_object_get(node, "memoryMap"));
+	json_object_foreach(machine, name, node)
+		is_same &= is_same_node(fs, m, name, json_object_get(node, "memoryMap"));
 	is_same &= n_nodes > MAX_NODES || n_nodes == 0 || json_object_size(machine) == n_nodes;
 	if (json_object_size(machine) > 0 && !is_same && !m->is_unclear)
 		COPY(ret->memory_state_problem,

@@ -25,8 +25,7 @@ static void take_map(const struct nlattr *table, struct answer *a)
 	struct dcb_app app;
 	int rest;
 
-	nla_for_each_nested(attr, table, rest)
-	{
+	nla_for_each_nested(attr, table, rest) {
 		if (nla_type(attr) == DCB_ATTR_IEEE_APP && GET(attr, &app) &&
 		    app.selector == IEEE_8021QAZ_APP_SEL_DSCP && app.protocol < N_DSCP &&
 		    app.priority < QOS_N && a->n_apps < ELEMENTSOF(a->apps))

@@ -58,8 +58,7 @@ static void read_altnames(struct nlattr *list, char *ret, size_t size)
 
 	if (!list)
 		return;
-	nla_for_each_nested(a, list, rest)
-	{
+	nla_for_each_nested(a, list, rest) {
 		char name[SHOWN_LEN + 1];
 
 		if (nla_type(a) != ATTR_IFLA_ALT_IFNAME)

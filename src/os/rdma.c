@@ -111,9 +111,9 @@ static int on_resources(struct nlmsghdr *h, void *userdata)
 	if (r < 0 || !tb[RDMA_NLDEV_ATTR_RES_SUMMARY])
 		return r;
 
-	nla_for_each_nested(entry, tb[RDMA_NLDEV_ATTR_RES_SUMMARY],
-			    left) if (nla_type(entry) == RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY)
-		read_summary_entry(entry, userdata);
+	nla_for_each_nested(entry, tb[RDMA_NLDEV_ATTR_RES_SUMMARY], left)
+		if (nla_type(entry) == RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY)
+			read_summary_entry(entry, userdata);
 	return 0;
 }
 
@@ -217,8 +217,7 @@ int rdma_on_holders(struct nlmsghdr *h, void *userdata)
 	if (r < 0 || !tb[resources[list->what].table]) /* a device without any */
 		return r;
 
-	nla_for_each_nested(entry, tb[resources[list->what].table], left)
-	{
+	nla_for_each_nested(entry, tb[resources[list->what].table], left) {
 		if (nla_type(entry) != resources[list->what].entry)
 			continue;
 		r = add_holder(entry, list);

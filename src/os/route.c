@@ -404,7 +404,9 @@ static bool has_more(const struct nlmsghdr *h, const struct fib_rule_hdr *i,
 	for (size_t k = 0; k < ELEMENTSOF(conditions); k++)
 		if (tb[conditions[k]])
 			return true;
-	nlmsg_for_each_attr(a, h, sizeof(*i), rest) if (nla_type(a) > FRA_DPORT_RANGE) return true;
+	nlmsg_for_each_attr(a, h, sizeof(*i), rest)
+		if (nla_type(a) > FRA_DPORT_RANGE)
+			return true;
 	return i->tos > 0 || i->flags & RULE_FIND_SOURCE;
 }
 

@@ -440,10 +440,8 @@ static int number_entries(json_t *root)
 	json_t *list, *entry;
 	size_t i;
 
-	json_object_foreach(root, key, list)
-	{
-		json_array_foreach(list, i, entry)
-		{
+	json_object_foreach(root, key, list) {
+		json_array_foreach(list, i, entry) {
 			if (document_add_number(entry, ORDER, (int64_t)i) < 0)
 				return -ENOMEM;
 		}
@@ -505,8 +503,7 @@ static json_t *sort_lists(json_t *root)
 	const char *key;
 	json_t *list;
 
-	json_object_foreach(root, key, list)
-	{
+	json_object_foreach(root, key, list) {
 		list = is_to_be_sorted(key, list) ? sort_list(list) : json_incref(list);
 		if (json_object_set_new(sorted, key, list) < 0)
 			return NULL;

@@ -65,8 +65,7 @@ int vf_on_link(struct nlmsghdr *h, void *userdata)
 	if (!tb[IFLA_VFINFO_LIST])
 		return 0;
 
-	nla_for_each_nested(info, tb[IFLA_VFINFO_LIST], rest)
-	{
+	nla_for_each_nested(info, tb[IFLA_VFINFO_LIST], rest) {
 		struct vf_info parsed;
 
 		if (nla_type(info) != IFLA_VF_INFO)

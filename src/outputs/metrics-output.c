@@ -139,11 +139,11 @@ static int put_reasons(FILE *f, const struct config *c, const struct node *n, co
 
 	if (!reasons)
 		return -ENOMEM;
-	json_array_foreach(reasons, i,
-			   item) if (count_reason(&counts, &n_counts,
-						  reason_from_code(document_get_text(item, "code")),
-						  nic_of(n, document_get_text(item, "target"))) <
-				     0) return -ENOMEM;
+	json_array_foreach(reasons, i, item)
+		if (count_reason(&counts, &n_counts,
+				 reason_from_code(document_get_text(item, "code")),
+				 nic_of(n, document_get_text(item, "target"))) < 0)
+			return -ENOMEM;
 	if (n_counts > 0)
 		put_head(f, NAME "reasons",
 			 "Why the node is not as it was asked for, by code and NIC.");

@@ -132,7 +132,9 @@ static bool has_words(json_t *selectors)
 	const char *name;
 	json_t *list;
 
-	json_object_foreach(selectors, name, list) if (json_array_size(list) > 0) return true;
+	json_object_foreach(selectors, name, list)
+		if (json_array_size(list) > 0)
+			return true;
 	return false;
 }
 

@@ -239,8 +239,7 @@ int observe_plugin_resources(const struct fs *fs, struct node *n)
 	free(TAKE(n->plugin_resources));
 	n->n_plugin_resources = 0;
 	registered = json_object_get(json_object_get(document, "Data"), "RegisteredDevices");
-	json_object_foreach(registered, name, ids)
-	{
+	json_object_foreach(registered, name, ids) {
 		struct plugin_resource p = { .n_devices = (uint32_t)json_array_size(ids) };
 
 		COPY(p.name, name);

@@ -626,8 +626,7 @@ static int put_reason(json_t *document, enum reason reason, const char *detail)
 	int r;
 
 	r = add_reason(list, reason, "", detail);
-	json_array_foreach(json_object_get(document, "reasons"), i, item)
-	{
+	json_array_foreach(json_object_get(document, "reasons"), i, item) {
 		if (!streq(document_get_text(item, "code"), reason_code(reason)) &&
 		    json_array_append(list, item) < 0)
 			r = -ENOMEM;

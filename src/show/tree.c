@@ -461,7 +461,9 @@ static const char *nearness(const json_t *a, const json_t *b)
 								  : NULL;
 	if (a == b)
 		return "X";
-	json_array_foreach(nics, i, nic) if (streq(json_string_value(nic), pci)) return "PIX";
+	json_array_foreach(nics, i, nic)
+		if (streq(json_string_value(nic), pci))
+			return "PIX";
 	return numa_of(a) < 0 || numa_of(b) < 0 ? "?" : numa_of(a) == numa_of(b) ? "NODE" : "SYS";
 }
 
@@ -477,17 +479,16 @@ static int draw_topology(const struct tree *t)
 	if (json_array_extend(all, json_object_get(t->state, "devices")) < 0)
 		return -EINVAL;
 	fprintf(t->f, "%18s", "");
-	json_array_foreach(all, i, a)
-	{
+	json_array_foreach(all, i, a) {
 		sheet_format(a, "[{ibdev}|{pci}]", text, sizeof(text));
 		fprintf(t->f, "%-14s", text);
 	}
 	fputs("NUMA\n", t->f);
-	json_array_foreach(all, i, a)
-	{
+	json_array_foreach(all, i, a) {
 		sheet_format(a, "[{?near_by}GPU {pci}|{ibdev}|{pci}]", text, sizeof(text));
 		fprintf(t->f, "%-18s", text);
-		json_array_foreach(all, k, b) fprintf(t->f, "%-14s", nearness(a, b));
+		json_array_foreach(all, k, b)
+			fprintf(t->f, "%-14s", nearness(a, b));
 		sheet_format(a, "[{numa_node}|?]\n", text, sizeof(text));
 		fputs(text, t->f);
 	}
