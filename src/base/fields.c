@@ -421,7 +421,7 @@ static int parse_list(const struct field *f, const json_t *list, char *base, cha
 		if (r == -EINVAL && f->flags & FIELD_FORGET) /* no room for more */
 			return n;
 		if (r < 0) {
-			snprintf(number, sizeof(number), "entry %zu", i);
+			PRINT(number, "entry %zu", i);
 			add_place(place, number);
 			return r;
 		}

@@ -333,6 +333,8 @@ static inline bool copy(char *to, size_t size, const char *from)
 	return true;
 }
 #define COPY(to, from) copy((to), sizeof(to), (from))
+/* Prints into an array. Return: as snprintf(), so that what was cut can be told. */
+#define PRINT(to, ...) snprintf((to), sizeof(to), __VA_ARGS__)
 
 /* Appends a word, behind @gap unless it is the first. False: it does not fit, and is left out. */
 static inline _printf_(4, 5) bool append_word(char *list, size_t size, const char *gap,

@@ -203,10 +203,9 @@ static int write_file(struct os *d, const char *config_file, const char *path)
 	char parent[PATH_MAX], temporary[PATH_MAX];
 	int r;
 
-	if ((size_t)snprintf(temporary, sizeof(temporary), "%.*s.%s.tmp", n, path, name) >=
-	    sizeof(temporary))
+	if ((size_t)PRINT(temporary, "%.*s.%s.tmp", n, path, name) >= sizeof(temporary))
 		return -ENAMETOOLONG;
-	snprintf(parent, sizeof(parent), "%.*s.", n, path);
+	PRINT(parent, "%.*s.", n, path);
 	folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* A crash may have left a temporary file behind. */
 	if (folder < 0 || (unlink(temporary) < 0 && errno != ENOENT))

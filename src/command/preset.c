@@ -139,20 +139,20 @@ static int read_preset(const struct fs *fs, const char *name, bool is_trial, str
 	char path[PATH_MAX], begin[QUOTED_LEN + 16], buf[QUOTED_LEN];
 	int r;
 
-	if ((size_t)snprintf(path, sizeof(path), PRESET_FOLDER "/%s.conf", name) >= sizeof(path) ||
+	if ((size_t)PRINT(path, PRESET_FOLDER "/%s.conf", name) >= sizeof(path) ||
 	    strchr(name, '/') || !*name || *name == '.')
 		r = -ENOENT;
 	else
 		r = read_file(fs, path, is_trial, p);
 	if (r == -ENOENT) {
-		snprintf(begin, sizeof(begin), "--preset=%s", config_quoted(name, buf));
+		PRINT(begin, "--preset=%s", config_quoted(name, buf));
 		preset_list(fs, begin);
 		return r;
 	}
 	if (r < 0)
 		return log_error_errno(r, "/%s", path);
 
-	snprintf(p->target, sizeof(p->target), "/" PRESET_FOLDER "/%s.conf", name);
+	PRINT(p->target, "/" PRESET_FOLDER "/%s.conf", name);
 	return 0;
 }
 

@@ -70,10 +70,10 @@ static int refuse_argument(const struct set_request *req, const char *argument)
 	const size_t n = strcspn(argument, "=");
 	const char *meant, *dot = memrchr(argument, '.', n); /* ends the section */
 
-	snprintf(word, sizeof(word), "%.*s", (int)n, argument);
+	PRINT(word, "%.*s", (int)n, argument);
 	meant = config_meant_by("", word);
 	if (meant)
-		snprintf(hint, sizeof(hint), "did you mean %s? ", meant);
+		PRINT(hint, "did you mean %s? ", meant);
 	else if (streq(argument, "Device"))
 		COPY(hint, "quotes are missing? write Device.rdma.Expect=4, or ");
 	else if (dot && dot - argument >= SECTION_MAX)
@@ -507,7 +507,7 @@ static void tell_hidden(const struct setting_change *c)
 	if (c->old || !c->text)
 		return;
 	for (size_t i = 0; i < ELEMENTSOF(others); i++) {
-		snprintf(path, sizeof(path), "%s/%s", others[i], strchr(SET_PATH, '/') + 1);
+		PRINT(path, "%s/%s", others[i], strchr(SET_PATH, '/') + 1);
 		if (fs_exists(c->fs, path) > 0)
 			log_warning("/%s: is not in force any more, /" SET_PATH " hides it", path);
 	}

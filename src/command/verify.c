@@ -90,9 +90,8 @@ _printf_(5, 6) static int add(struct verify *v, enum check check, const char *ta
 	vsnprintf(is, sizeof(is), format, arguments);
 	va_end(arguments);
 	if (result != SKIPPED)
-		snprintf(between, sizeof(between),
-			 checks[check].between ? checks[check].between : "%s",
-			 checks[check].between ? target : v->traffic);
+		PRINT(between, checks[check].between ? checks[check].between : "%s",
+		      checks[check].between ? target : v->traffic);
 	v->n[result]++;
 	return json_array_append_new(v->checks,
 				     json_pack("{s:s, s:s, s:o, s:o, s:s, s:o}", "result",
@@ -157,13 +156,13 @@ static void set_traffic(struct verify *v, const struct device *d)
 	char index[32] = "";
 
 	if (g)
-		snprintf(index, sizeof(index), " -x %" PRIu32, g->index);
-	snprintf(v->traffic, sizeof(v->traffic),
-		 streq(ib->node_type, "RNIC") ? "rping -s; on the other node rping -c -a ADDRESS"
-		 : ibdev_lacks_mad(ib)
-			 ? "fi_pingpong -p efa, or usnic; on the other node the same with ADDRESS"
-			 : "ib_write_bw -d %s%s; on the other node the same with ADDRESS",
-		 ib->name, index);
+		PRINT(index, " -x %" PRIu32, g->index);
+	PRINT(v->traffic,
+	      streq(ib->node_type, "RNIC") ? "rping -s; on the other node rping -c -a ADDRESS"
+	      : ibdev_lacks_mad(ib)
+		      ? "fi_pingpong -p efa, or usnic; on the other node the same with ADDRESS"
+		      : "ib_write_bw -d %s%s; on the other node the same with ADDRESS",
+	      ib->name, index);
 }
 
 static int check_nodes(struct verify *v, const struct device *d)

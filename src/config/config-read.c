@@ -90,7 +90,7 @@ static int unknown_section(struct merge *m, const char *section, unsigned line)
 	char accepted[256] = "", buf[QUOTED_LEN], name[QUOTED_LEN], word[QUOTED_LEN];
 	struct nearest nearest = { .word = word };
 
-	snprintf(word, sizeof(word), "%.*s", (int)n_word, section);
+	PRINT(word, "%.*s", (int)n_word, section);
 	for (size_t i = 0; i < N_SETTINGS; i++) {
 		if (!is_first_of_section(i))
 			continue;
@@ -145,7 +145,7 @@ static int unknown_key(struct merge *m, const char *name, unsigned line)
 	char accepted[256] = "", buf[QUOTED_LEN],
 	     section[sizeof(m->layers->name) + sizeof("Device ")];
 
-	snprintf(section, sizeof(section), "%s%s%s", m->section, device[0] ? " " : "", device);
+	PRINT(section, "%s%s%s", m->section, device[0] ? " " : "", device);
 	if (meant)
 		return unknown(m, line, "%s= in [%s]: unknown key, did you mean %s?",
 			       config_quoted(name, buf), section, meant);
@@ -232,7 +232,7 @@ static void put_hint(const struct setting *s, const char *value, char *ret, size
 	}
 	if (!setting_is_list(s))
 		return;
-	snprintf(kind, sizeof(kind), "%.*s:", (int)strcspn(value, ": \t="), value);
+	PRINT(kind, "%.*s:", (int)strcspn(value, ": \t="), value);
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
 		nearest_offer(&nearest, kinds[i]);
 	if (nearest.distance > 0 && nearest.best)
@@ -640,7 +640,7 @@ static int finish(struct config *c, const struct config_errors *errors)
 	if (r < 0)
 		return r;
 
-	snprintf(c->hash, sizeof(c->hash), "%016" PRIx64, hash_text(text));
+	PRINT(c->hash, "%016" PRIx64, hash_text(text));
 	c->has_unknown = errors->n_unknown > 0;
 	if (c->has_unknown)
 		COPY(c->problem, config_errors_first(errors));

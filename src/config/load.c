@@ -29,8 +29,8 @@ static int refuse(struct config_errors *errors, const char *path, const char *wh
 	char absolute[PATH_MAX + 1], buf[QUOTED_LEN * 2];
 	int r;
 
-	snprintf(absolute, sizeof(absolute), "/%s", path);
-	snprintf(buf, sizeof(buf), "%s", why);
+	PRINT(absolute, "/%s", path);
+	PRINT(buf, "%s", why);
 	r = config_errors_add(errors, false, absolute, 0,
 			      "%s: use a readable file of at most %d bytes, or a link to /dev/null",
 			      buf, FILE_MAX_BYTES);
@@ -55,8 +55,7 @@ static int on_unreadable(const struct fs *fs, const char *path, int result, stru
 	case -ENOENT:
 		if (!is_link)
 			return 0;
-		snprintf(why, sizeof(why), "a link to %s, which does not exist",
-			 config_quoted(target, link));
+		PRINT(why, "a link to %s, which does not exist", config_quoted(target, link));
 		return refuse(errors, path, why);
 	case -EISDIR:
 		return refuse(errors, path, "a folder");
@@ -131,7 +130,7 @@ static int load_draft(const struct config_draft *draft, struct config_files *f)
 
 	if (!data)
 		return -ENOMEM;
-	snprintf(path, sizeof(path), "%s/%s", folders[0], draft->name);
+	PRINT(path, "%s/%s", folders[0], draft->name);
 	memcpy(data, draft->data, draft->size);
 	data[draft->size] = '\0';
 	r = add(f, path, data, draft->size);
@@ -193,7 +192,7 @@ static int list_dropins(const struct fs *fs, const struct config_draft *drafts, 
 		return r;
 
 	/* Which files are in there is not known, so the set of files is not known. */
-	snprintf(absolute, sizeof(absolute), "/%s", list->unread);
+	PRINT(absolute, "/%s", list->unread);
 	return config_errors_add(errors, false, absolute, 0, "%s: use a readable folder",
 				 strerror(-list->error));
 }

@@ -106,7 +106,7 @@ static int format_usec(const struct setting *s _unused_, const void *field, char
 	char fraction[sizeof(".123456")];
 	size_t n;
 
-	n = (size_t)snprintf(fraction, sizeof(fraction), ".%06u", (unsigned)(usec % USEC_PER_SEC));
+	n = (size_t)PRINT(fraction, ".%06u", (unsigned)(usec % USEC_PER_SEC));
 	while (n > 0 && (fraction[n - 1] == '0' || n == 1))
 		fraction[--n] = '\0';
 
@@ -124,7 +124,7 @@ static int parse_flap(const struct setting *s, const char *value, void *field)
 
 	if (!slash || (size_t)(slash - value) >= sizeof(count))
 		return -EINVAL;
-	snprintf(count, sizeof(count), "%.*s", (int)(slash - value), value);
+	PRINT(count, "%.*s", (int)(slash - value), value);
 	r = parse_number(count, 1, LOSSES_MAX, &n);
 	if (r >= 0)
 		r = parse_usec(s, slash + 1, &flap.usec);

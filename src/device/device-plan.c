@@ -61,7 +61,7 @@ static bool is_word_match(const char *word, const struct node *n, const struct m
 	char values[ELEMENTSOF(kinds)][IBDEV_LEN] = {};
 
 	COPY(values[0], pci->address);
-	snprintf(values[1], sizeof(values[1]), "%04x:%04x", pci->vendor, pci->device);
+	PRINT(values[1], "%04x:%04x", pci->vendor, pci->device);
 	/* An unbound function matches the driver that its modalias resolves to. */
 	COPY(values[2], pci->driver[0]      ? pci->driver
 			: pci_is_erdma(pci) ? ERDMA_MODULE /* which may not be on disk yet */

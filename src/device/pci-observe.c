@@ -39,7 +39,7 @@ static int tolerate(struct pci *pci, const char *name, int r)
 		return 0;
 	if (r == -ENOMEM || r == -ENODEV)
 		return r;
-	snprintf(pci->unreadable, sizeof(pci->unreadable), "%s: %s", name, strerror(-r));
+	PRINT(pci->unreadable, "%s: %s", name, strerror(-r));
 	return 0;
 }
 
@@ -317,7 +317,7 @@ static void read_root_port(const struct fs *fs, struct pci *pci)
 	port = port ? strchr(port + 1, '/') : NULL;
 	len = port ? strcspn(port + 1, "/") : 0;
 	if (len > 0 && port[1 + len] == '/' && is_address(port + 1, len))
-		snprintf(pci->root_port, sizeof(pci->root_port), "%.*s", (int)len, port + 1);
+		PRINT(pci->root_port, "%.*s", (int)len, port + 1);
 }
 
 int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory)

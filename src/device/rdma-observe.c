@@ -12,7 +12,7 @@ static bool is_guid_of(const char *guid, const struct netdev *nd)
 	char text[48];
 	uint8_t gid[16];
 
-	snprintf(text, sizeof(text), "fe80:0000:0000:0000:%s", guid);
+	PRINT(text, "fe80:0000:0000:0000:%s", guid);
 	return gid_parse(text, gid) && gid_is_of_mac(gid, mac);
 }
 

@@ -133,7 +133,7 @@ static int read_back(struct work *w, const char *module, const char *options)
 		const size_t len = strcspn(o, " ");
 		char *equals;
 
-		snprintf(option, sizeof(option), "%.*s", (int)len, o);
+		PRINT(option, "%.*s", (int)len, o);
 		o += len + strspn(o + len, " ");
 		equals = strchr(option, '=');
 		if (!equals)
@@ -304,8 +304,7 @@ static void restore(struct work *w, const struct action *a)
 	int r;
 
 	/* Cut, so that the outcome of restoring fits in. */
-	n = (size_t)snprintf(words, sizeof(words), "%.120s; ",
-			     cause[0] ? cause : "it cannot be loaded");
+	n = (size_t)PRINT(words, "%.120s; ", cause[0] ? cause : "it cannot be loaded");
 	cause[0] = '\0';
 
 	r = unload(w, a->target); /* loaded, but not as it was asked for */

@@ -377,8 +377,8 @@ static void plan_option(const struct node *n, struct plan *p, size_t i, const ch
 	const struct option *o = &n->options[i];
 	struct action *a = add_conflict(p, o);
 
-	snprintf(a->text.from, sizeof(a->text.from), "%.24s=%.20s", o->name, o->value);
-	snprintf(a->text.to, sizeof(a->text.to), "%.24s=%.20s", o->name, want);
+	PRINT(a->text.from, "%.24s=%.20s", o->name, o->value);
+	PRINT(a->text.to, "%.24s=%.20s", o->name, want);
 	a->detail = plan_text(p, "%s%s", place_of(p, o),
 			      is_overruled(n, i) ? ", overruled by a file of rdma-provision" : "");
 }
@@ -428,7 +428,7 @@ void plan_option_file(const struct option_file *f, struct plan *p)
 		p->options = strdup(f->want);
 		p->texts.is_short |= !p->options;
 	}
-	snprintf(target, sizeof(target), "/%s", f->path);
+	PRINT(target, "/%s", f->path);
 	plan_add(p, STEP_DRIVER, verb, CLASS_CHANGE, target);
 }
 
@@ -576,8 +576,7 @@ static void plan_peermem(const struct config *c, const struct node *n, struct pl
 		return;
 
 	a = plan_add(p, STEP_DRIVER, VERB_LOAD_MODULE, CLASS_CHANGE, PEERMEM_MODULE);
-	snprintf(a->text.to, sizeof(a->text.to), "for %zu GPUs, %zu RDMA devices", n_gpus,
-		 n->n_ibdevs);
+	PRINT(a->text.to, "for %zu GPUs, %zu RDMA devices", n_gpus, n->n_ibdevs);
 }
 
 void plan_driver(const struct config *c, const struct node *n, const struct memory *memory,

@@ -160,13 +160,13 @@ static void list_module(const struct module *m, bool is_explained, char *ret, si
 	char item[MODULE_LEN + sizeof(m->holders) + 32];
 
 	if (m->holders[0]) {
-		snprintf(item, sizeof(item), "%s is used by %s", m->name, m->holders);
+		PRINT(item, "%s is used by %s", m->name, m->holders);
 		in_use_append(ret, size, item);
 	} else if (m->refcnt == UINT32_MAX) {
-		snprintf(item, sizeof(item), "the references to %s cannot be counted", m->name);
+		PRINT(item, "the references to %s cannot be counted", m->name);
 		in_use_append(ret, size, item);
 	} else if (m->refcnt > 0 && !is_explained) {
-		snprintf(item, sizeof(item), "%s has %" PRIu32 " references", m->name, m->refcnt);
+		PRINT(item, "%s has %" PRIu32 " references", m->name, m->refcnt);
 		in_use_append(ret, size, item);
 	}
 }

@@ -60,7 +60,7 @@ static void find_name(struct places *p, const char *name)
 		char line[1024];
 
 		number++;
-		snprintf(line, sizeof(line), "%.*s", (int)MIN(end - at, 1023), at);
+		PRINT(line, "%.*s", (int)MIN(end - at, 1023), at);
 		read_host(p->n, line, number, name);
 		at = end;
 	}
@@ -204,7 +204,7 @@ static void add_api_servers(struct places *p)
 	char words[sizeof(p->n->destinations->words)];
 
 	for (size_t i = 0; i < k->n_servers; i++) {
-		snprintf(words, sizeof(words), "API server, %.140s", k->servers[i].path);
+		PRINT(words, "API server, %.140s", k->servers[i].path);
 		places_add(p, TO_API_SERVER, k->servers[i].host, words);
 	}
 }
@@ -216,7 +216,7 @@ static void read_resolv(struct places *p, const char *path, bool *ret_is_stub)
 	_cleanup_(freep) char *text = NULL;
 	char words[160], *rest, *line;
 
-	snprintf(words, sizeof(words), "name server, /%s", path);
+	PRINT(words, "name server, /%s", path);
 	if (!node_note(p->n, fs_read_all(p->fs, path, MAX_RESOLV_BYTES, true, &text, NULL)) ||
 	    !node_note(p->n, stream_open(&out)))
 		return;
@@ -282,8 +282,8 @@ static void add_default(struct node *n, const struct lookup *of, const struct ne
 	if (has_asked(n, to, &l))
 		return;
 	ip_format(l.family, l.dst, UINT32_MAX, address, sizeof(address));
-	snprintf(words, sizeof(words), "default route%s%s, %s", vrf ? " of the VRF " : "",
-		 vrf ? vrf->name : "", address);
+	PRINT(words, "default route%s%s, %s", vrf ? " of the VRF " : "", vrf ? vrf->name : "",
+	      address);
 	append(n, to, &l, words);
 }
 
@@ -345,8 +345,7 @@ static void add_end(struct node *n, const struct tunnel_end *end, const struct n
 	if (has_asked(n, TO_TUNNEL_END, &l))
 		return;
 	ip_format(l.family, l.dst, UINT32_MAX, address, sizeof(address));
-	snprintf(words, sizeof(words), "the other end of %s, %s, for: %s", tunnel->name, address,
-		 what_for);
+	PRINT(words, "the other end of %s, %s, for: %s", tunnel->name, address, what_for);
 	append(n, TO_TUNNEL_END, &l, words);
 }
 

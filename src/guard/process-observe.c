@@ -179,7 +179,7 @@ void parse_cgroup(char *text, char *ret, size_t size)
 		while ((name = strsep(&line, "/")))
 			if (!find_container(name, container, sizeof(container)) && is_unit(name) &&
 			    (!*controllers || streq(controllers, "name=systemd")))
-				snprintf(unit, sizeof(unit), "%s", name);
+				PRINT(unit, "%s", name);
 	}
 
 	make_printable(container);

@@ -100,7 +100,7 @@ static void read_state(const struct signs *s, const char *path, const char *key,
 		if (after(at, key))
 			copy(ret, size, after(at, key));
 	make_printable(ret);
-	n = (size_t)snprintf(line, sizeof(line), "%s%s\n", key, ret);
+	n = (size_t)PRINT(line, "%s%s\n", key, ret);
 	fs_record(s->fs, RECORD_FILE, path, line, n);
 }
 

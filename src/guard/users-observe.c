@@ -49,13 +49,13 @@ void users_add_modules(const struct fs *fs, struct node *n)
 		    !is_driver(fs, n, m))
 			continue;
 		if (m->holders[0]) {
-			snprintf(detail, sizeof(detail), "held by %.100s", m->holders);
+			PRINT(detail, "held by %.100s", m->holders);
 		} else if (m->refcnt == UINT32_MAX) {
 			use = USE_UNKNOWN;
 			COPY(detail, "its references cannot be read");
 		} else {
-			snprintf(detail, sizeof(detail), "%" PRIu32 " reference%s", m->refcnt,
-				 m->refcnt == 1 ? "" : "s");
+			PRINT(detail, "%" PRIu32 " reference%s", m->refcnt,
+			      m->refcnt == 1 ? "" : "s");
 		}
 		add_user(fs, m->name, use, 0, detail, n);
 	}
@@ -101,9 +101,9 @@ void users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_re
 				 : h->pid == (uint32_t)getpid())
 			continue;
 
-		snprintf(detail, sizeof(detail), "%s: %" PRIu32 " %s%s%s%s%s", ib->name, h->n,
-			 kinds[what].word, h->n == 1 ? "" : "s", h->kernel[0] ? " of " : "",
-			 h->kernel, h->kernel[0] || h->pid > 0 ? "" : ", owner not known");
+		PRINT(detail, "%s: %" PRIu32 " %s%s%s%s%s", ib->name, h->n, kinds[what].word,
+		      h->n == 1 ? "" : "s", h->kernel[0] ? " of " : "", h->kernel,
+		      h->kernel[0] || h->pid > 0 ? "" : ", owner not known");
 		make_printable(detail);
 		add_user(fs, ib->pci, h->kernel[0] ? USE_KERNEL : kinds[what].use, h->pid, detail,
 			 n);
@@ -125,8 +125,7 @@ static void ask(struct os *d, const struct fs *fs, const struct ibdev *ib, enum 
 		return;
 	if (what == RDMA_CONTEXTS) /* they were counted, which is enough */
 		return;
-	snprintf(detail, sizeof(detail), "%s: its %ss cannot be listed: %s", ib->name,
-		 kinds[what].word, strerror(-r));
+	PRINT(detail, "%s: its %ss cannot be listed: %s", ib->name, kinds[what].word, strerror(-r));
 	add_user(fs, ib->pci, USE_UNKNOWN, 0, detail, n);
 }
 

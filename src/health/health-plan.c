@@ -14,10 +14,10 @@ static const char *format_link(struct pcie link, char *buf, size_t size)
 	char speed[24] = "any speed", width[16] = "";
 
 	if (link.speed > 0)
-		snprintf(speed, sizeof(speed), "%" PRIu32 ".%" PRIu32 " GT/s", link.speed / 1000,
-			 link.speed % 1000 / 100);
+		PRINT(speed, "%" PRIu32 ".%" PRIu32 " GT/s", link.speed / 1000,
+		      link.speed % 1000 / 100);
 	if (link.width > 0)
-		snprintf(width, sizeof(width), " x%" PRIu32, link.width);
+		PRINT(width, " x%" PRIu32, link.width);
 	snprintf(buf, size, "%s%s", speed, width);
 	return buf;
 }

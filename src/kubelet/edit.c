@@ -438,12 +438,12 @@ static int add_flags(const char *text, size_t size, const struct kubelet_edit *e
 	if (e->extra.at != UINT32_MAX) {
 		if (e->extra.at > size)
 			return -EAGAIN;
-		snprintf(put, sizeof(put), "%s%s", e->extra.is_empty ? "" : " ", flags);
+		PRINT(put, "%s%s", e->extra.is_empty ? "" : " ", flags);
 		return replace(text, size, e->extra.at, e->extra.at, put, ret, ret_size);
 	}
 	is_open = size > 0 && text[size - 1] != '\n';
-	snprintf(put, sizeof(put), *e->extra.variable ? "%s%s=\"%s\"%s" : "%s%s%s%s",
-		 is_open ? "\n" : "", e->extra.variable, flags, is_open ? "" : "\n");
+	PRINT(put, *e->extra.variable ? "%s%s=\"%s\"%s" : "%s%s%s%s", is_open ? "\n" : "",
+	      e->extra.variable, flags, is_open ? "" : "\n");
 	return replace(text, size, size, size, put, ret, ret_size);
 }
 
@@ -614,7 +614,7 @@ static int remove_flag(const struct target *t, const struct kubelet_edit *e, cha
 	char flag[160], rest[80];
 	const char *at, *end;
 	size_t from, to;
-	int n = snprintf(flag, sizeof(flag), "--%s=%s", kubelet_flag(e->pairs[0].setting), e->old);
+	int n = PRINT(flag, "--%s=%s", kubelet_flag(e->pairs[0].setting), e->old);
 
 	at = memmem(t->text, t->size, flag, (size_t)n);
 	if (!at || memmem(at + n, t->size - (size_t)(at + n - t->text), flag, (size_t)n))
@@ -628,7 +628,7 @@ static int remove_flag(const struct target *t, const struct kubelet_edit *e, cha
 		from--;
 	else if (*end == ' ')
 		to++;
-	snprintf(rest, sizeof(rest), "%s%s", e->extra.variable, *e->extra.variable ? "=\"\"" : "");
+	PRINT(rest, "%s%s", e->extra.variable, *e->extra.variable ? "=\"\"" : "");
 	widen(t, rest, &from, &to);
 	return replace(t->text, t->size, from, to, "", ret, ret_size);
 }

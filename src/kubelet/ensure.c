@@ -117,7 +117,7 @@ static int look(struct run *run, struct kubelet_result *res)
 static int refuse(struct run *run, const struct kubelet_edit *e, const char *why)
 {
 	run->blocked |= 1u << e->way;
-	snprintf(run->blocked_detail, sizeof(run->blocked_detail), "%.128s: %.120s", e->path, why);
+	PRINT(run->blocked_detail, "%.128s: %.120s", e->path, why);
 	return 0;
 }
 
@@ -211,8 +211,7 @@ static void note_changes(const struct run *run, struct kubelet_result *res)
 		} else if (item->outcome == KUBELET_CHANGED) { /* it could not be made */
 			item->outcome = KUBELET_REFUSED;
 			item->reason = REASON_KUBELET_FILE_REFUSED;
-			snprintf(item->detail, sizeof(item->detail),
-				 "%.200s: another program is writing it", item->path);
+			PRINT(item->detail, "%.200s: another program is writing it", item->path);
 		}
 	}
 }

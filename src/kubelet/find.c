@@ -183,7 +183,7 @@ static int read_process(struct value_look *l, struct kubelet_found *k, struct ku
 
 	k->seen.is_running = pid > 0;
 	if (pid > 0)
-		snprintf(path, sizeof(path), "proc/%" PRIu32 "/cmdline", pid);
+		PRINT(path, "proc/%" PRIu32 "/cmdline", pid);
 	if (pid == 0 && l->unit.is_clear)
 		return 0;
 
@@ -475,8 +475,8 @@ static void find_drop_in(const struct value_look *l, struct kubelet_found *k)
 
 	for (size_t i = 0; i < ELEMENTSOF(own_drop_ins) && !*k->drop_in; i++)
 		if (compare_names(last, own_drop_ins[i]) < 0 &&
-		    (size_t)snprintf(k->drop_in, sizeof(k->drop_in), "%s/%s", k->seen.folder,
-				     own_drop_ins[i]) >= sizeof(k->drop_in))
+		    (size_t)PRINT(k->drop_in, "%s/%s", k->seen.folder, own_drop_ins[i]) >=
+			    sizeof(k->drop_in))
 			k->drop_in[0] = '\0';
 }
 
@@ -709,7 +709,7 @@ static void forget_values(const struct fs *fs, const struct fs_unread *unread,
 		fs_note_unread(fs, unread->paths[i], -EACCES);
 	if (unread->error == 0 && unread->n == 0)
 		return;
-	snprintf(k->unknown, sizeof(k->unknown), "/%.190s: %s", path, strerror(-error));
+	PRINT(k->unknown, "/%.190s: %s", path, strerror(-error));
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
 		k->seen.values[s] = (struct kubelet_value){ .source = KUBELET_UNKNOWN };
 }

@@ -45,13 +45,13 @@ static int read_label(const struct fs *fs, const char *path, struct kubelet *k)
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0 || !find_label(text, mode, sizeof(mode))) {
-		snprintf(k->label_problem, sizeof(k->label_problem), "%s",
-			 r < 0 ? strerror(-r) : "it does not have the label " VKE_RDMA_MODE);
+		PRINT(k->label_problem, "%s",
+		      r < 0 ? strerror(-r) : "it does not have the label " VKE_RDMA_MODE);
 		return 0;
 	}
 	COPY(k->vke_rdma_mode, mode);
 	k->has_label_file = true;
-	snprintf(line, sizeof(line), VKE_RDMA_MODE "=%s\n", mode);
+	PRINT(line, VKE_RDMA_MODE "=%s\n", mode);
 	fs_record(fs, RECORD_FILE, path + 1, line, strlen(line));
 	return 0;
 }

@@ -67,7 +67,7 @@ static bool is_inside(const struct unit *u, const char *name, size_t *ret_labels
 {
 	char pattern[80];
 
-	snprintf(pattern, sizeof(pattern), "${%s}", name);
+	PRINT(pattern, "${%s}", name);
 	for (size_t i = 0; i < u->exec.n; i++) {
 		const char *word = u->exec.words[i], *found = strstr(word, pattern);
 		const size_t at = found ? (size_t)(found - word) : 0,

@@ -271,14 +271,13 @@ int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
 	if (r >= 0)
 		r = yaml_read(text, size, kind, ret, &fault);
 	if (fault.line > 0)
-		snprintf(at, sizeof(at), fault.column > 0 ? ":%" PRIu32 ":%" PRIu32 : ":%" PRIu32,
-			 fault.line, fault.column);
+		PRINT(at, fault.column > 0 ? ":%" PRIu32 ":%" PRIu32 : ":%" PRIu32, fault.line,
+		      fault.column);
 	if (r >= 0 || r == -ENOENT || r == -ENOMEM)
 		return r;
-	snprintf(tail, sizeof(tail), "%s: %.110s", at, *fault.why ? fault.why : yaml_problem(r));
+	PRINT(tail, "%s: %.110s", at, *fault.why ? fault.why : yaml_problem(r));
 	if (r == -EBADMSG && is_prefix(text, BROKEN))
-		snprintf(tail, sizeof(tail), "%.*s", (int)strcspn(after(text, BROKEN), "\n"),
-			 after(text, BROKEN));
+		PRINT(tail, "%.*s", (int)strcspn(after(text, BROKEN), "\n"), after(text, BROKEN));
 	problem_note(problem, "%.90s%s", path, tail);
 	if (record_refused(fs, fs_bare(path), fault.line, tail, r) < 0)
 		return -ENOMEM;
@@ -342,8 +341,8 @@ static int walk(struct sources *l, const struct fs *fs, const char *folder, cons
 		char path[PATH_MAX], name[PATH_MAX], link[PATH_MAX];
 		_cleanup_(closep) int fd = -EBADF;
 
-		snprintf(path, sizeof(path), "%s/%s", folder, names.names[i]);
-		snprintf(name, sizeof(name), "%s%s", below, names.names[i]);
+		PRINT(path, "%s/%s", folder, names.names[i]);
+		PRINT(name, "%s%s", below, names.names[i]);
 		if (strlen(path) >= sizeof(l->sources->path)) {
 			problem_note(l->problem, "%.200s: too long a path", path);
 			continue;

@@ -73,8 +73,7 @@ int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum pa
 	page->kind = kind;
 	page->text = TAKE(text);
 	page->size = size;
-	if ((size_t)snprintf(page->path, sizeof(page->path), "/%s", fs_bare(path)) >=
-	    sizeof(page->path))
+	if ((size_t)PRINT(page->path, "/%s", fs_bare(path)) >= sizeof(page->path))
 		unit_problem(u, "%s: too long a path", page->path);
 	r = index_lines(page);
 	return r < 0 ? r : (int)u->n_pages - 1;
@@ -552,7 +551,7 @@ static int expand_alone(struct unit *u, const char *name, size_t source)
 	if (!v)
 		return 0;
 	c = cursor_of(v);
-	snprintf(what, sizeof(what), "%s: $%s", u->name, name);
+	PRINT(what, "%s: $%s", u->name, name);
 	return add_words(u, what, v->value, source, &c);
 }
 
@@ -589,7 +588,7 @@ static int expand_inside(struct unit *u, const char *word, size_t source, struct
 		const struct variable *v;
 
 		if (end) {
-			snprintf(name, sizeof(name), "%.*s", (int)MIN(end - at - 2, 63), at + 2);
+			PRINT(name, "%.*s", (int)MIN(end - at - 2, 63), at + 2);
 			v = unit_variable(u, name);
 			n += v ? strlen(v->value) : 0;
 			fputs(v ? v->value : "", out.f);
@@ -804,8 +803,7 @@ static bool has_unset_variable(const struct unit *u)
 			const char *from = s + 1 + (s[1] == '{');
 			char name[64];
 
-			snprintf(name, sizeof(name), "%.*s", (int)strspn(from, VARIABLE_LETTERS),
-				 from);
+			PRINT(name, "%.*s", (int)strspn(from, VARIABLE_LETTERS), from);
 			if (*name && !unit_variable(u, name))
 				return true;
 		}

@@ -129,8 +129,7 @@ static int next_event(struct tree_reader *rd, yaml_event_t *ret)
 	}
 	fault->line = (uint32_t)p->problem_mark.line + 1;
 	fault->column = (uint32_t)p->problem_mark.column + 1;
-	snprintf(fault->why, sizeof(fault->why), "%s%s%s", p->problem ?: "", p->context ? ", " : "",
-		 p->context ?: "");
+	PRINT(fault->why, "%s%s%s", p->problem ?: "", p->context ? ", " : "", p->context ?: "");
 	return -EBADMSG;
 }
 

@@ -82,7 +82,7 @@ static int set_service(struct metadata_session *s, const char *service)
 	if (host == 0 || host > 253 || (service[host] && !port) ||
 	    (port && (strspn(port, "0123456789") != strlen(port) || !*port || strlen(port) > 5)))
 		return fail(s, REFUSED, "METADATA_SERVICE is no HOST or HOST:PORT");
-	snprintf(s->base, sizeof(s->base), "http://%s", service);
+	PRINT(s->base, "http://%s", service);
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static bool set_options(struct metadata_session *s, const char *path, bool is_pu
 {
 	char url[512];
 
-	snprintf(url, sizeof(url), "%s%s", s->base, path);
+	PRINT(url, "%s%s", s->base, path);
 	curl_easy_reset(s->curl); /* keeps the connection */
 	return curl_easy_setopt(s->curl, CURLOPT_URL, url) == CURLE_OK &&
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -229,7 +229,7 @@ static int ask_nic(struct metadata_session *s, const char *mac, const char *item
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), NIC_PATH "%.17s/%s", mac, item);
+	PRINT(path, NIC_PATH "%.17s/%s", mac, item);
 	return ask(s, path, false, ret);
 }
 
@@ -240,7 +240,7 @@ static int take_token(struct metadata_session *s)
 
 	r = ask(s, TOKEN_PATH, true, token);
 	if (r >= 0)
-		snprintf(s->token, sizeof(s->token), TOKEN_HEADER "%s", token);
+		PRINT(s->token, TOKEN_HEADER "%s", token);
 	return r;
 }
 
@@ -279,7 +279,7 @@ static int ask_type(struct metadata_session *s, const char *other, char *ret, si
 		s->n_failed = 0;
 		s->token[0] = '\0';
 		if (other)
-			snprintf(s->base, sizeof(s->base), "http://%s", other);
+			PRINT(s->base, "http://%s", other);
 		r = ask(s, VOLC_TYPE_PATH, false, type);
 	}
 	if (r < 0)
@@ -327,11 +327,11 @@ static int tell(const struct metadata_session *s, const struct helper_question *
 {
 	char line[METADATA_LINE_LEN];
 
-	snprintf(line, sizeof(line), "%s %.200s\n",
-		 r >= 0         ? "known"
-		 : r == WAITING ? "waiting"
-				: "refused",
-		 r >= 0 ? known : s->problem);
+	PRINT(line, "%s %.200s\n",
+	      r >= 0         ? "known"
+	      : r == WAITING ? "waiting"
+			     : "refused",
+	      r >= 0 ? known : s->problem);
 	r = q->fd >= 0 ? helper_answer(q, 0, line) : standard_print(line);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -247,7 +247,7 @@ static void put_sock(const struct sock *s, const struct netdev *nd, bool is_conn
 	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN], who[64] = "";
 
 	if (s->pid > 0)
-		snprintf(who, sizeof(who), " of process %" PRIu32 " (%s)", s->pid, s->command);
+		PRINT(who, " of process %" PRIu32 " (%s)", s->pid, s->command);
 	ip_format(s->family, s->local, UINT32_MAX, local, sizeof(local));
 	ip_format(s->family, s->remote, UINT32_MAX, remote, sizeof(remote));
 	if (s->ifindex == nd->ifindex)
@@ -570,8 +570,8 @@ void in_use_words(const struct user *u, char *ret, size_t size)
 	char process[96] = "";
 
 	if (u->pid > 0)
-		snprintf(process, sizeof(process), " by %s (pid %" PRIu32 ")",
-			 u->command[0] ? u->command : "a process", u->pid);
+		PRINT(process, " by %s (pid %" PRIu32 ")", u->command[0] ? u->command : "a process",
+		      u->pid);
 	snprintf(ret, size, "%s: %s%s%s%s%s%s", u->target, use_name(u->use), process,
 		 u->container[0] ? " in " : "", u->container, u->detail[0] ? ", " : "", u->detail);
 }

@@ -248,7 +248,7 @@ const struct fields plugin_record_fields = FIELDS(plugin_rows, struct plugin_rec
 
 void plugin_record_make(struct plugin_record *ret, const char *path, const char *text)
 {
-	snprintf(ret->text, sizeof(ret->text), "%016" PRIx64 " %s", hash_text(text), path);
+	PRINT(ret->text, "%016" PRIx64 " %s", hash_text(text), path);
 }
 
 static const struct field manifest_rows[] = {

@@ -94,7 +94,7 @@ void module_options_wanted(const struct config *c, enum driver_mode mode,
 	if (is_compat && c->driver.reserve_ports_base > 0) {
 		struct module_option *o = add(&w, ERDMA_MODULE, ERDMA_PORTS);
 
-		snprintf(o->value, sizeof(o->value), "%" PRIu32, c->driver.reserve_ports_base);
+		PRINT(o->value, "%" PRIu32, c->driver.reserve_ports_base);
 	}
 	if (c->rdma.netns_mode != NETNS_MODE_KEEP)
 		COPY(add(&w, CORE_MODULE, CORE_NETNS)->value,

@@ -324,7 +324,7 @@ int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata)
 		if (h->family != (i < n->n_hosts ? AF_INET : AF_INET6) ||
 		    strcasecmp(h->name, name) != 0)
 			continue;
-		snprintf(how, sizeof(how), " (/etc/hosts:%" PRIu32 ")", h->line);
+		PRINT(how, " (/etc/hosts:%" PRIu32 ")", h->line);
 		r = on(userdata, h->family, h->address, how);
 	}
 	return r;

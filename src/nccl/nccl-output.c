@@ -371,7 +371,7 @@ static void find_index(const struct node *n, struct nccl *c)
 	for (unsigned bit = length; bit < 128; bit++)
 		first[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
 	inet_ntop(is_v4 ? AF_INET : AF_INET6, first + n_before / 8, text, sizeof(text));
-	snprintf(c->range, sizeof(c->range), "%s/%u", text, length - n_before);
+	PRINT(c->range, "%s/%u", text, length - n_before);
 }
 
 void nccl_describe(const struct nccl_port *np, char *ret, size_t size)
@@ -379,7 +379,7 @@ void nccl_describe(const struct nccl_port *np, char *ret, size_t size)
 	char number[16] = "";
 
 	if (np->ibdev->n_ports > 1)
-		snprintf(number, sizeof(number), " port %" PRIu32, np->port->number);
+		PRINT(number, " port %" PRIu32, np->port->number);
 	snprintf(ret, size, "%s%s is %s%s", np->ibdev->name, number,
 		 *np->why ? "left out: " : "listed", np->why);
 }
@@ -402,13 +402,12 @@ static void explain_none(const struct node *n, const struct plan *p, struct nccl
 		const struct pci *pci = node_pci(n, ib->pci);
 
 		if (pci && streq(pci->driver, "efa")) {
-			snprintf(c->detail, sizeof(c->detail), "%s is an EFA device", ib->name);
+			PRINT(c->detail, "%s is an EFA device", ib->name);
 			c->advice = "NCCL uses EFA by libfabric and its plugin aws-ofi-nccl.";
 			return;
 		}
 		if (streq(ib->node_type, "RNIC")) {
-			snprintf(c->detail, sizeof(c->detail),
-				 "%s is an iWARP device, which NCCL cannot use", ib->name);
+			PRINT(c->detail, "%s is an iWARP device, which NCCL cannot use", ib->name);
 			c->advice = pci && pci_is_erdma(pci)
 					    ? "Set [Driver] Mode=ofed or compat."
 					    : "Set the driver to RoCE v2 where it has that mode "

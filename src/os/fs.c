@@ -155,8 +155,7 @@ static void walk_record(const struct walk *w, const char *name, const char *targ
 {
 	char path[PATH_MAX];
 
-	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", w->done, *w->done ? "/" : "", name) <
-	    sizeof(path))
+	if ((size_t)PRINT(path, "%s%s%s", w->done, *w->done ? "/" : "", name) < sizeof(path))
 		w->fs->on_read(w->fs->userdata, RECORD_LINK, path, target, strlen(target));
 }
 
@@ -175,7 +174,7 @@ static int walk_link(struct walk *w, const char *name)
 		return -ELOOP;
 	if (w->is_recorded)
 		walk_record(w, name, target);
-	if ((size_t)snprintf(next, sizeof(next), "%s/%s", target, w->rest) >= sizeof(next))
+	if ((size_t)PRINT(next, "%s/%s", target, w->rest) >= sizeof(next))
 		return -ENAMETOOLONG;
 	/* Nothing ahead: what the link leads to is the last part, and may be a file. */
 	if (!*w->rest)
@@ -622,8 +621,7 @@ static void record_list(const struct fs *fs, const char *path, const struct fs_n
 
 	fs_record(fs, RECORD_FOLDER, path, NULL, 0);
 	for (size_t i = 0; i < names->n_names; i++)
-		if ((size_t)snprintf(child, sizeof(child), "%s/%s", path, names->names[i]) <
-		    sizeof(child))
+		if ((size_t)PRINT(child, "%s/%s", path, names->names[i]) < sizeof(child))
 			record_entry(fs, child, false);
 }
 

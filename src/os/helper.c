@@ -242,7 +242,7 @@ int helper_answer(const struct helper_question *q, int result, const char *text)
 	char line[MAX_RESULT_LEN];
 	int r;
 
-	snprintf(line, sizeof(line), "%d\n", result);
+	PRINT(line, "%d\n", result);
 	r = fs_write_all(q->fd, line, strlen(line));
 	return r < 0 || !text ? r : fs_write_all(q->fd, text, strlen(text));
 }

@@ -22,11 +22,11 @@ static void take(struct lines *l, const char *record)
 	const uint64_t usec = time ? strtoull(time + 1, NULL, 10) : 0;
 	char device[PCI_LEN + 16], line[sizeof(l->all->text)];
 
-	snprintf(device, sizeof(device), "DEVICE=+pci:%s", l->pci);
+	PRINT(device, "DEVICE=+pci:%s", l->pci);
 	if (!text || (strtoul(record, NULL, 10) & 7) > WARNING)
 		return;
-	snprintf(line, sizeof(line), "[%5" PRIu64 ".%06" PRIu64 "] %.*s", usec / USEC_PER_SEC,
-		 usec % USEC_PER_SEC, (int)strcspn(text + 1, "\n"), text + 1);
+	PRINT(line, "[%5" PRIu64 ".%06" PRIu64 "] %.*s", usec / USEC_PER_SEC, usec % USEC_PER_SEC,
+	      (int)strcspn(text + 1, "\n"), text + 1);
 	if (!strstr(line, l->pci) && !strstr(text, device))
 		return;
 	if (l->n == l->max)

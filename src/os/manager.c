@@ -579,7 +579,7 @@ int manager_request(enum request what, const char *argument, char *ret_words, si
 
 	r = requests[what].make(argument, timeout_usec, words);
 	if (r == -EHOSTDOWN) {
-		snprintf(question, sizeof(question), "%s %s", requests[what].name, argument);
+		PRINT(question, "%s %s", requests[what].name, argument);
 		r = helper_ask(MANAGER_SOCKET, question, timeout_usec, &answer);
 	}
 	if (ret_words)
@@ -610,7 +610,7 @@ int manager_serve(const char *question, char **ret_answer)
 	char name[16] = "", words[RESULT_LEN] = "";
 	int r;
 
-	snprintf(name, sizeof(name), "%.*s", (int)MIN(length, sizeof(name)), question);
+	PRINT(name, "%.*s", (int)MIN(length, sizeof(name)), question);
 	if (streq(name, MANAGER_UNIT_QUESTION))
 		return serve_unit(argument, ret_answer);
 

@@ -85,8 +85,7 @@ static int open_ctx(const struct modules *m, struct kmod_ctx **ret)
 	int r;
 
 	for (size_t i = 0; i < ELEMENTSOF(config_folders) && !is_closed; i++) {
-		int n = snprintf(paths[i], sizeof(paths[i]), "%s/%s", m->config ? m->config : "",
-				 config_folders[i]);
+		int n = PRINT(paths[i], "%s/%s", m->config ? m->config : "", config_folders[i]);
 
 		if (n < 0 || (size_t)n >= sizeof(paths[i]))
 			return -ENAMETOOLONG;
@@ -423,8 +422,7 @@ static int ask(const struct modules *m, const char *what, const char *name, cons
 
 	if (m->folder || !helper_is_needed(CAP_SYS_MODULE))
 		return -EHOSTDOWN;
-	if ((size_t)snprintf(question, sizeof(question), "%s %s %s", what, name, options) >=
-	    sizeof(question))
+	if ((size_t)PRINT(question, "%s %s %s", what, name, options) >= sizeof(question))
 		return -EMSGSIZE;
 	return helper_ask(SOCKET, question, ASK_USEC, NULL);
 }

@@ -38,8 +38,7 @@ static int open_folder(const struct fs *fs, const char *path, struct target *t)
 	slash = strrchr(way, '/');
 	COPY(t->name, slash ? slash + 1 : way);
 	/* Never "*.conf": in a folder of drop-ins the kubelet would read it. */
-	if ((size_t)snprintf(t->temporary, sizeof(t->temporary), ".%s.rdma-provision.tmp",
-			     t->name) >= sizeof(t->temporary))
+	if ((size_t)PRINT(t->temporary, ".%s.rdma-provision.tmp", t->name) >= sizeof(t->temporary))
 		return -ENAMETOOLONG;
 	*(slash ? slash : way) = '\0';
 	t->fs = fs;

@@ -34,7 +34,7 @@ static int add_path(struct unit_paths *l, const char *path)
 
 	if (!slot)
 		return -ENOMEM;
-	snprintf(*slot, sizeof(*slot), "%s", path);
+	PRINT(*slot, "%s", path);
 	return 0;
 }
 
@@ -98,7 +98,7 @@ int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret
 
 	for (COPY(name, unit);; widen(name, n + ELEMENTSOF(folders) == ELEMENTSOF(paths))) {
 		for (size_t i = 0; i < ELEMENTSOF(folders); i++, n++) {
-			snprintf(paths[n], sizeof(paths[n]), "%s/%s.d", folders[i], name);
+			PRINT(paths[n], "%s/%s.d", folders[i], name);
 			in[n] = paths[n];
 		}
 		if (!strchr(name, '.'))

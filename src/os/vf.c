@@ -36,8 +36,8 @@ static int parse_vf(struct nlattr *info, struct vf_info *ret)
 		return -EBADMSG;
 
 	v.index = mac.vf;
-	snprintf(v.mac, sizeof(v.mac), "%02x:%02x:%02x:%02x:%02x:%02x", mac.mac[0], mac.mac[1],
-		 mac.mac[2], mac.mac[3], mac.mac[4], mac.mac[5]);
+	PRINT(v.mac, "%02x:%02x:%02x:%02x:%02x:%02x", mac.mac[0], mac.mac[1], mac.mac[2],
+	      mac.mac[3], mac.mac[4], mac.mac[5]);
 	if (GET(tb[IFLA_VF_VLAN], &vlan))
 		v.vlan = (int)((vlan.vlan & (VLAN_PRIORITY - 1)) + (vlan.qos & 7) * VLAN_PRIORITY);
 	if (GET(tb[IFLA_VF_TRUST], &trust))

@@ -355,9 +355,8 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 	ret->n_silent = p->n_silent;
 	ret->again_usec = p->again_usec;
 
-	snprintf(ret->summary, sizeof(ret->summary),
-		 "%s: %" PRIu32 " of %" PRIu32 " devices usable%s", node_state_name(p->state),
-		 n_usable, n_out, p->n_missing ? ", some missing" : "");
+	PRINT(ret->summary, "%s: %" PRIu32 " of %" PRIu32 " devices usable%s",
+	      node_state_name(p->state), n_usable, n_out, p->n_missing ? ", some missing" : "");
 }
 
 /*

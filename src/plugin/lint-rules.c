@@ -300,8 +300,7 @@ static void expose(struct linter *l, const char *pci, const char *resource)
 	char detail[256];
 
 	if (before) {
-		snprintf(detail, sizeof(detail), "%.100s and %.100s",
-			 l->lint->exposed[before - 1].resource, resource);
+		PRINT(detail, "%.100s and %.100s", l->lint->exposed[before - 1].resource, resource);
 		add_finding(l, REASON_PLUGIN_TWO_POOLS, pci, detail);
 		if (l->config->plugin.type == PLUGIN_SRIOV)
 			return;

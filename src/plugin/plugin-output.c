@@ -256,8 +256,7 @@ static int add_pool(json_t *list, const struct pool *pool)
 		return r;
 
 	/* "" and no prefix at all mean "rdma" to the shared plugin. */
-	snprintf(prefix, sizeof(prefix), "%.*s", slash ? (int)(slash - pool->resource) : 0,
-		 pool->resource);
+	PRINT(prefix, "%.*s", slash ? (int)(slash - pool->resource) : 0, pool->resource);
 	entry = pool->config->plugin.type == PLUGIN_SRIOV
 			? make_sriov(prefix, name, selectors)
 			: make_shared(pool->config, prefix, name, selectors);

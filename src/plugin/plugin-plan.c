@@ -245,8 +245,7 @@ static void judge_exposed(const struct config *c, bool is_changing, struct plan 
 		return tell_findings(p);
 	if (!first || p->plugin)
 		return;
-	snprintf(detail, sizeof(detail), n > 1 ? "%s and %zu more" : "%s", first->pci->address,
-		 n - 1);
+	PRINT(detail, n > 1 ? "%s and %zu more" : "%s", first->pci->address, n - 1);
 	write_later(p, CLASS_REFUSED, c->plugin.config_file, REASON_PLUGIN_NOT_SELECTED, detail);
 }
 

@@ -45,7 +45,7 @@ static void want_dscp(const struct dcb *d, unsigned dscp, char priority, struct 
 	const char to[] = { priority, '\0' };
 	char subject[16];
 
-	snprintf(subject, sizeof(subject), QOS_DSCP_PREFIX "%u", dscp);
+	PRINT(subject, QOS_DSCP_PREFIX "%u", dscp);
 	want(d, subject, priority == '-' ? "none" : to, w);
 }
 

@@ -163,8 +163,7 @@ static void add_inet6_address(struct node *n, const char *line, _unused_ const c
 		   g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7], &a.prefix_len, &scope, &a.flags,
 		   name) != 12)
 		return;
-	snprintf(text, sizeof(text), "%s:%s:%s:%s:%s:%s:%s:%s", g[0], g[1], g[2], g[3], g[4], g[5],
-		 g[6], g[7]);
+	PRINT(text, "%s:%s:%s:%s:%s:%s:%s:%s", g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7]);
 	nd = node_netdev_named(n, name);
 	if (!nd || a.prefix_len > ip_bits(AF_INET6) || inet_pton(AF_INET6, text, a.local) != 1)
 		return;
@@ -339,7 +338,7 @@ static bool add(struct node *n, uint64_t inode, const char *folder, const char *
 	if (streq(folder, NETNS_FOLDER))
 		COPY(ns.name, file);
 	else
-		snprintf(ns.name, sizeof(ns.name), "/%s/%.40s", folder, file);
+		PRINT(ns.name, "/%s/%.40s", folder, file);
 	make_printable(ns.name);
 	return NODE_ADD(n, netnses, ns);
 }

@@ -166,7 +166,7 @@ static void want_static(const struct plan *p, struct nic_netdev *k)
 		return;
 	if (n_nics_with(p, &dc->address) > 1) {
 		k->problem = REASON_ADDRESS_AMBIGUOUS;
-		snprintf(k->detail, sizeof(k->detail), "[Device %s]", dc->name);
+		PRINT(k->detail, "[Device %s]", dc->name);
 		return;
 	}
 	k->address = dc->address;

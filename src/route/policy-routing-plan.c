@@ -423,7 +423,7 @@ static void tell_overruled(const struct node *n, struct plan *p, const struct lo
 
 	ip_format(l->family, l->dst, UINT32_MAX, dst, sizeof(dst));
 	if (is_zero(l->address)) {
-		snprintf(address, sizeof(address), "oif %s", k->netdev->name);
+		PRINT(address, "oif %s", k->netdev->name);
 	} else {
 		COPY(address, "from ");
 		ip_format(l->family, l->address, UINT32_MAX, address + 5, sizeof(address) - 5);

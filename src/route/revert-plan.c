@@ -108,7 +108,7 @@ static void revert_metric(const struct node *n, const struct memory *memory, str
 
 	if (!have || memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", e->ifindex, e->subject))
 		return; /* an address of ours is removed, with its metric */
-	snprintf(now, sizeof(now), "%" PRIu32, have->metric);
+	PRINT(now, "%" PRIu32, have->metric);
 	if (!ledger_is_ours(e, now))
 		return;
 
@@ -130,7 +130,7 @@ static void revert_sysctl(const struct node *n, const struct memory *memory _unu
 	for (enum netconf_key key = 0; nd && key < _NETCONF_N; key++) {
 		if (!streq(netconf_name(key), e->subject) || !(nd->conf.known & 1u << key))
 			continue;
-		snprintf(now, sizeof(now), "%" PRId32, nd->conf.values[key]);
+		PRINT(now, "%" PRId32, nd->conf.values[key]);
 		if (!ledger_is_ours(e, now) || streq(now, e->from))
 			return;
 		a = add(p, STEP_ROUTE, VERB_SET_SYSCTL, e->target, e, e->from);
@@ -172,7 +172,7 @@ static void revert_roce(const struct node *n, const struct memory *memory _unuse
 		const char *now = strstr(e->subject, "_tos") ? port->roce_tos : port->roce_mode;
 		char prefix[32];
 
-		snprintf(prefix, sizeof(prefix), "ports/%" PRIu32 "/", port->number);
+		PRINT(prefix, "ports/%" PRIu32 "/", port->number);
 		if (!after(e->subject, prefix) || (*now && !ledger_is_ours(e, now)))
 			continue;
 		a = add(p, STEP_LINK, VERB_SET_ROCE, e->target, e, e->from);
@@ -187,7 +187,7 @@ static void revert_vfs(const struct node *n, const struct memory *memory, struct
 	char users[ACTION_TEXT_LEN], now[16];
 	struct action *a;
 
-	snprintf(now, sizeof(now), "%" PRIu32, pf ? pf->num_vfs : 0);
+	PRINT(now, "%" PRIu32, pf ? pf->num_vfs : 0);
 	if (!pf || pf->num_vfs == 0 || !streq(now, e->to))
 		return;
 

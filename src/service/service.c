@@ -113,7 +113,7 @@ static void tell_progress(struct watch *w)
 	    n_made == w->n_made)
 		return;
 	w->n_made = n_made;
-	snprintf(text, sizeof(text), "%s, %" PRIu32 " of %" PRIu32, m->text, n_made, m->n_vfs);
+	PRINT(text, "%s, %" PRIu32 " of %" PRIu32, m->text, n_made, m->n_vfs);
 	tell_status(w, text, 0);
 }
 
@@ -250,8 +250,8 @@ static int on_worker_end(sd_event_source *s _unused_, const siginfo_t *si, void 
 	if (w->has_result)
 		COPY(w->problem, strerror(-w->error));
 	else
-		snprintf(w->problem, sizeof(w->problem), "its process ended by %s %d",
-			 si->si_code == CLD_EXITED ? "exit code" : "signal", si->si_status);
+		PRINT(w->problem, "its process ended by %s %d",
+		      si->si_code == CLD_EXITED ? "exit code" : "signal", si->si_status);
 	return leave_on_error(w, fail(w));
 }
 
@@ -408,7 +408,7 @@ static int degrade_late(struct watch *w)
 
 	if (r < 0)
 		log_error_errno(r, "The state cannot be written to /" STATE_PATH);
-	snprintf(text, sizeof(text), "degraded: ReadyTimeoutSec= is over, still %s", step);
+	PRINT(text, "degraded: ReadyTimeoutSec= is over, still %s", step);
 	tell_status(w, text, 0);
 	return 0;
 }

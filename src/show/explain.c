@@ -336,10 +336,10 @@ static json_t *make_notes(const struct facts *f)
 
 	if (!pci_is_erdma(f->pci) || !f->netdev)
 		return json_array();
-	snprintf(text, sizeof(text),
-		 "NCCL with the LL128 protocol needs MTU=8500 where the ENI has jumbo frames, and "
-		 "MTU=1400 where it has not: another one corrupts data; %s has %" PRIu32,
-		 f->netdev->name, f->netdev->mtu);
+	PRINT(text,
+	      "NCCL with the LL128 protocol needs MTU=8500 where the ENI has jumbo frames, and "
+	      "MTU=1400 where it has not: another one corrupts data; %s has %" PRIu32,
+	      f->netdev->name, f->netdev->mtu);
 	return json_pack("[s]", text);
 }
 
@@ -391,7 +391,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 	gather(&f);
 	d = f.device;
 	reason = d ? d->reason : REASON_NONE;
-	snprintf(id, sizeof(id), "%04x:%04x", pci->vendor, pci->device);
+	PRINT(id, "%04x:%04x", pci->vendor, pci->device);
 
 	/* clang-format off */
 	return json_pack("{s:o, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:b,"
@@ -472,7 +472,7 @@ static void format_pcie(const json_t *pcie, const char *speed, const char *width
 	char of_width[32] = "";
 
 	if (lanes > 0)
-		snprintf(of_width, sizeof(of_width), " x%lld", lanes);
+		PRINT(of_width, " x%lld", lanes);
 	if (mts > 0)
 		snprintf(buf, size, "%lld.%lld GT/s%s", mts / 1000, mts % 1000 / 100, of_width);
 	else

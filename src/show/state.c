@@ -87,7 +87,7 @@ static int add_failure(json_t *list, const struct action *a)
 	const char *cause = *a->error ? a->error : strerror(-a->result);
 	char detail[CHANGE_LEN], change[CHANGE_LEN];
 
-	snprintf(detail, sizeof(detail), "%s: %s", action_change(a, change), cause);
+	PRINT(detail, "%s: %s", action_change(a, change), cause);
 	return add_reason(list, action_failure(a), a->target, detail);
 }
 
@@ -530,7 +530,7 @@ static json_t *make_nics(const void *item)
 		    !(ib || pci_is_erdma(f) ||
 		      (pci_is_network(f) && (f->total_vfs > 0 || rdma_part_of(f->driver)))))
 			continue;
-		snprintf(id, sizeof(id), "%04x:%04x", f->vendor, f->device);
+		PRINT(id, "%04x:%04x", f->vendor, f->device);
 		if (json_array_append_new(
 			    list,
 			    json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:I}", "pci",

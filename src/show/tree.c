@@ -201,8 +201,7 @@ static int add_pf(struct tree *t, const json_t *pf, bool is_last)
 	for (size_t i = 0; i < n && r >= 0; i++) {
 		char branch[32];
 
-		snprintf(branch, sizeof(branch), "%s%s", is_last ? "   " : "│  ",
-			 i + 1 == n ? "└─ " : "├─ ");
+		PRINT(branch, "%s%s", is_last ? "   " : "│  ", i + 1 == n ? "└─ " : "├─ ");
 		if (is_drawn(t, json_array_get(vfs, i)))
 			r = add_row(t, json_array_get(vfs, i), branch, numa_of(pf));
 	}

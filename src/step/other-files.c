@@ -174,8 +174,8 @@ int other_files_serve(const struct fs *fs, const struct file_request *allowed, c
 	if (!blank || !text || blank > text || (size_t)(blank - question) >= sizeof(name) ||
 	    (size_t)(text - blank) > sizeof(path))
 		return -EBADMSG;
-	snprintf(name, sizeof(name), "%.*s", (int)(blank - question), question);
-	snprintf(path, sizeof(path), "%.*s", (int)(text - blank - 1), blank + 1);
+	PRINT(name, "%.*s", (int)(blank - question), question);
+	PRINT(path, "%.*s", (int)(text - blank - 1), blank + 1);
 	text++;
 
 	if (streq(name, RULES_NAME))

@@ -277,7 +277,7 @@ static int tell_networkd(struct work *w)
 
 	if (file == 0)
 		return 0;
-	snprintf(since, sizeof(since), "%" PRIu64, file);
+	PRINT(since, "%" PRIu64, file);
 	r = manager_request(REQUEST_NETWORKD, since, NULL, 0);
 	if (r == -ENOENT || r == -EHOSTDOWN)
 		return 0; /* it is not running */

@@ -121,8 +121,7 @@ static bool has_word(const char *text, const char *word)
 	regex_t r;
 	bool is_there;
 
-	snprintf(pattern, sizeof(pattern),
-		 "^[ \t]*([^#; \ta-z0-9]|[^#; \t][^#]*[^#a-z0-9])?%s([^a-z0-9]|$)", word);
+	PRINT(pattern, "^[ \t]*([^#; \ta-z0-9]|[^#; \t][^#]*[^#a-z0-9])?%s([^a-z0-9]|$)", word);
 	if (!word[0] || regcomp(&r, pattern, REG_EXTENDED | REG_ICASE | REG_NEWLINE | REG_NOSUB))
 		return false;
 	is_there = regexec(&r, text, 0, NULL, 0) == 0;
@@ -170,7 +169,7 @@ static bool add_owner(const struct fs *fs, const char *path, const char *key, st
 
 		if (!pci->has_sriov || (names_any && !is_named(text, n, pci)))
 			continue;
-		snprintf(o.path, sizeof(o.path), "/%s", path);
+		PRINT(o.path, "/%s", path);
 		COPY(o.key, key);
 		COPY(o.pci, pci->address);
 		NODE_ADD(n, vf_owners, o);

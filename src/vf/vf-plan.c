@@ -315,7 +315,7 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
 
 	ret[0] = '\0';
 	if (pf && pf != pci)
-		snprintf(whose, sizeof(whose), "its PF %s: ", pf->address);
+		PRINT(whose, "its PF %s: ", pf->address);
 	if (pf && !dc)
 		explain_unmanaged(pf, whose, ret, size);
 	if (!dc)
@@ -355,7 +355,7 @@ static bool keeps_vfs(const struct node *n, const struct pci *pci)
 {
 	char path[PCI_LEN + 4];
 
-	snprintf(path, sizeof(path), "/%s/", pci->address);
+	PRINT(path, "/%s/", pci->address);
 	return pci->num_vfs > 0 && n->rules_file && strstr(n->rules_file, path);
 }
 

@@ -339,7 +339,7 @@ static void hint_foreign(struct plan *p, const struct device *pf)
 	FOREACH(d, p->devices, p->n_devices) {
 		if (!d->is_foreign || !streq(d->pci->physfn, pf->pci->address))
 			continue;
-		snprintf(item, sizeof(item), "%s: %s", d->pci->address, d->detail);
+		PRINT(item, "%s: %s", d->pci->address, d->detail);
 		in_use_append(detail, sizeof(detail), item);
 	}
 	if (detail[0])
