@@ -391,9 +391,8 @@ static int parse_item(const struct field *f, const char *key, const json_t *valu
 		      char *place)
 {
 	char *item;
-	int r;
+	int r = add_item(f, base, &item);
 
-	r = add_item(f, base, &item);
 	if (r < 0)
 		return r;
 	if (key && !document_from_name(key, item + f->of->rows[0].offset, f->of->rows[0].size))

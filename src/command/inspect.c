@@ -76,9 +76,8 @@ static bool is_any_usable(const struct plan *p)
 static int print_pod(const struct config *c, const struct node *n, const struct plan *p, char **ret)
 {
 	_cleanup_(forecast_done) struct forecast f = {};
-	int r;
+	int r = p ? forecast_make(c, p, &f) : -ENODATA;
 
-	r = p ? forecast_make(c, p, &f) : -ENODATA;
 	if (r >= 0)
 		r = output_pod(c, n, p, &f, ret);
 	if (r == -ENODATA)
@@ -261,9 +260,8 @@ static int explain(struct os *d, const struct config *c, const char *name, bool 
 {
 	_cleanup_(inspection_done) struct inspection in = {};
 	const struct pci *pci;
-	int r;
+	int r = loop_plan(d, c, &in);
 
-	r = loop_plan(d, c, &in);
 	if (r < 0)
 		return r;
 	if (streq(name, KUBELET_NAME))
@@ -290,9 +288,8 @@ static int explain(struct os *d, const struct config *c, const char *name, bool 
 static int make_manifest(struct os *d, const struct config *c, char **ret)
 {
 	_cleanup_(inspection_done) struct inspection in = {};
-	int r;
+	int r = loop_plan(d, c, &in);
 
-	r = loop_plan(d, c, &in);
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be looked at");
 	r = output_dra(c, &in.node, &in.plan, ret);
@@ -391,9 +388,8 @@ int command_plan(const struct command *cmd)
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	_cleanup_(inspection_done) struct inspection in = {};
 	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = cmd->preset ? try_preset(cmd, &s) : session_open(cmd, &s);
 
-	r = cmd->preset ? try_preset(cmd, &s) : session_open(cmd, &s);
 	if (r < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
 

@@ -42,9 +42,8 @@ static int answer(void *userdata, const struct questions *q _unused_,
 {
 	const struct options *o = userdata;
 	struct netlink *rdma = &o->os->rdma;
-	int r;
+	int r = netlink_open(rdma);
 
-	r = netlink_open(rdma);
 	if (r == -EPROTONOSUPPORT) /* a kernel without RDMA, or its module is not installed */
 		return 0;
 	if (r < 0)
@@ -147,9 +146,8 @@ static int put(struct os *d, const char *text)
 {
 	struct options o = { d, NULL, { { MODPROBE_BAKED_PATH, text, NULL } } };
 	_cleanup_(freep) char *have = NULL;
-	int r;
+	int r = observe_option_file(&d->fs, MODPROBE_BAKED_PATH, &have);
 
-	r = observe_option_file(&d->fs, MODPROBE_BAKED_PATH, &have);
 	if (r < 0)
 		return log_error_errno(r, "/" MODPROBE_BAKED_PATH);
 	/* An empty one masks ours, on purpose. The first line is the same in every version. */
@@ -339,9 +337,8 @@ int command_early(const struct command *cmd)
 int command_bake(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
-	int r;
+	int r = session_open(cmd, &s);
 
-	r = session_open(cmd, &s);
 	if (r < 0 || (s.config.is_invalid && !cmd->is_undo))
 		return EXIT_FAILURE;
 	return (cmd->is_undo ? bake_undo(&s.os) : bake(&s.os, &s.config)) < 0 ? EXIT_FAILURE

@@ -46,9 +46,8 @@ static int write_state(const struct world *w)
 	_cleanup_(config_done) struct config c = {};
 	const struct pass pass = { .config = &c, .is_service = true };
 	struct pass_result result = {};
-	int r;
+	int r = load_config(&w->os->fs, NULL, &c);
 
-	r = load_config(&w->os->fs, NULL, &c);
 	return r < 0 ? r : loop_rounds(w, &pass, &result);
 }
 
@@ -85,9 +84,8 @@ int command_revert(const struct command *cmd)
 {
 	struct os d = {};
 	struct world w;
-	int r;
+	int r = session_open_root(cmd, &d);
 
-	r = session_open_root(cmd, &d);
 	if (r < 0)
 		return EXIT_FAILURE;
 

@@ -174,9 +174,8 @@ static int parse_all(struct setting_change *c)
 {
 	for (size_t i = 0; i < c->req->n_keys; i++) {
 		struct assignment *a = APPEND(c->items, c->n_items);
-		int r;
+		int r = a ? parse(c->req, c->req->keys[i], a) : -ENOMEM;
 
-		r = a ? parse(c->req, c->req->keys[i], a) : -ENOMEM;
 		if (r < 0)
 			return r;
 		if (ANY(b, c->items, i, streq(b->section, a->section) && streq(b->key, a->key))) {
@@ -257,9 +256,8 @@ static int tell_not_set(const struct setting_change *c, const struct assignment 
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_files_done) struct config_files files = {};
 	_cleanup_(place_done) struct set_place place = {};
-	int r;
+	int r = config_files_load(c->fs, NULL, 0, &files, &errors);
 
-	r = config_files_load(c->fs, NULL, 0, &files, &errors);
 	if (r >= 0)
 		r = find_in_force(&files, a, &place);
 	if (r < 0)
@@ -279,10 +277,9 @@ static int tell_not_set(const struct setting_change *c, const struct assignment 
 static int edit(struct setting_change *c)
 {
 	FOREACH(a, c->items, c->n_items) {
-		int r;
+		int r = a->value ? pairs_set(&c->pairs, a->section, a->key, a->value)
+				 : pairs_unset(&c->pairs, a->section, a->key);
 
-		r = a->value ? pairs_set(&c->pairs, a->section, a->key, a->value)
-			     : pairs_unset(&c->pairs, a->section, a->key);
 		if (r == -ENOENT)
 			return tell_not_set(c, a);
 		if (r < 0)
@@ -563,9 +560,8 @@ static int run(struct setting_change *c, struct set_result *ret)
 {
 	_cleanup_(config_done) struct config config = {};
 	bool is_same;
-	int r;
+	int r = parse_all(c);
 
-	r = parse_all(c);
 	if (r < 0)
 		return r;
 	if (c->req->with_preset)

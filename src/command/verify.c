@@ -288,9 +288,8 @@ static int check_nccl(struct verify *v)
 {
 	_cleanup_(nccl_done) struct nccl c = {};
 	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = nccl_choose(v->config, v->node, v->plan, &c);
 
-	r = nccl_choose(v->config, v->node, v->plan, &c);
 	if (r >= 0 && c.reason == REASON_NONE)
 		r = nccl_text(&c, false, false, &text);
 	if (r < 0)

@@ -598,9 +598,8 @@ static int check_is_meant(const struct merge *m)
 
 static int build(const struct merge *m, struct config *c)
 {
-	int r;
+	int r = fill(m, 0, false, c);
 
-	r = fill(m, 0, false, c);
 	if (r >= 0)
 		r = check_netns(m, c);
 	if (r >= 0)
@@ -634,9 +633,8 @@ static int build(const struct merge *m, struct config *c)
 static int finish(struct config *c, const struct config_errors *errors)
 {
 	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = config_text(c, &text);
 
-	r = config_text(c, &text);
 	if (r < 0)
 		return r;
 
@@ -699,9 +697,8 @@ static int put_section(FILE *f, const char *name, size_t first, const void *base
 
 	for (size_t i = first; i < N_SETTINGS && (i == first || !is_first_of_section(i)); i++) {
 		_cleanup_(freep) char *value = NULL;
-		int r;
+		int r = setting_format(&settings[i], base, &value);
 
-		r = setting_format(&settings[i], base, &value);
 		if (r < 0)
 			return r;
 		if (streq(value, settings[i].fallback))

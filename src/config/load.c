@@ -100,9 +100,8 @@ static int load_one(const struct fs *fs, const char *path, struct config_files *
 {
 	_cleanup_(freep) char *data = NULL;
 	size_t size, sum = 0;
-	int r;
+	int r = fs_read_all(fs, path, FILE_MAX_BYTES, true, &data, &size);
 
-	r = fs_read_all(fs, path, FILE_MAX_BYTES, true, &data, &size);
 	if (r >= 0)
 		r = record(fs, path, data, size);
 	if (r == -ENOMEM)
@@ -145,9 +144,8 @@ static int load_first(const struct fs *fs, const char *const *of, const char *na
 		      struct config_files *f, struct config_errors *errors)
 {
 	for (; *of; of++) {
-		int r;
+		int r = load_one(fs, FS_PATH("%s/%s", *of, name), f, errors);
 
-		r = load_one(fs, FS_PATH("%s/%s", *of, name), f, errors);
 		if (r != 0)
 			return MIN(r, 0);
 	}
@@ -183,9 +181,8 @@ static int list_dropins(const struct fs *fs, const struct config_draft *drafts, 
 			struct conf_files *list, struct config_errors *errors)
 {
 	char absolute[PATH_MAX + 1];
-	int r;
+	int r = conf_files_list(fs, folders, "*.conf", list);
 
-	r = conf_files_list(fs, folders, "*.conf", list);
 	for (size_t i = 0; i < n_drafts && r >= 0; i++)
 		r = add_draft(list, &drafts[i]);
 	if (r < 0 || !list->unread)
@@ -201,9 +198,8 @@ static int load_dropins(const struct fs *fs, const struct config_draft *drafts, 
 			struct config_files *f, struct config_errors *errors)
 {
 	_cleanup_(conf_files_done) struct conf_files list = {};
-	int r;
+	int r = list_dropins(fs, drafts, n_drafts, &list, errors);
 
-	r = list_dropins(fs, drafts, n_drafts, &list, errors);
 	FOREACH_WHILE(file, list.items, list.n_items, r >= 0) {
 		const struct config_draft *draft =
 			FIND(d, drafts, n_drafts, streq(d->name, file->name));
@@ -223,9 +219,8 @@ int config_files_load(const struct fs *fs, const struct config_draft *drafts, si
 		      struct config_files *ret, struct config_errors *errors)
 {
 	_cleanup_(config_files_done) struct config_files f = {};
-	int r;
+	int r = load_first(fs, main_folders, "rdma-provision.conf", &f, errors);
 
-	r = load_first(fs, main_folders, "rdma-provision.conf", &f, errors);
 	if (r >= 0)
 		r = load_dropins(fs, drafts, n_drafts, &f, errors);
 	return GIVE(r, f, ret);
@@ -266,10 +261,9 @@ int config_load(const struct fs *fs, const char *only_file, struct config *ret,
 		struct config_errors *errors)
 {
 	_cleanup_(config_files_done) struct config_files files = {};
-	int r;
+	int r = only_file ? load_only(fs, only_file, &files, errors)
+			  : config_files_load(fs, NULL, 0, &files, errors);
 
-	r = only_file ? load_only(fs, only_file, &files, errors)
-		      : config_files_load(fs, NULL, 0, &files, errors);
 	return r == -E2BIG ? -EINVAL : r < 0 ? r : config_merge(&files, ret, errors);
 }
 
@@ -285,9 +279,8 @@ int config_load_last_good(const struct fs *fs, struct config *ret)
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(freep) char *text = NULL;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, LAST_GOOD_PATH, FILE_MAX_BYTES, false, &text, &size);
 
-	r = fs_read_all(fs, LAST_GOOD_PATH, FILE_MAX_BYTES, false, &text, &size);
 	return r < 0 ? r : config_parse_text("/" LAST_GOOD_PATH, text, size, ret, &errors);
 }
 
@@ -317,9 +310,8 @@ int load_file(const struct fs *fs, const char *file, struct config *ret,
 /* Loads, in place of a malformed configuration, the last good one, or an empty one. */
 static int load_instead(const struct fs *fs, struct config *ret)
 {
-	int r;
+	int r = config_load_last_good(fs, ret);
 
-	r = config_load_last_good(fs, ret);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0 && r != -ENOENT)
@@ -353,9 +345,8 @@ int load_config(const struct fs *fs, const char *file, struct config *ret)
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config c = {};
 	const char *problem;
-	int r;
+	int r = load_told(fs, file, &c, &errors);
 
-	r = load_told(fs, file, &c, &errors);
 	if (r == -EINVAL && fs->unread && fs->unread->n > 0)
 		r = -EACCES; /* to a user who may not read it, it is neither valid nor invalid */
 	if (r == -EINVAL) {
@@ -382,9 +373,8 @@ bool load_is_changed(const struct fs *fs, const char *file, const struct config 
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config now = {};
 	const char *problem;
-	int r;
+	int r = load_file(fs, file, &now, &errors);
 
-	r = load_file(fs, file, &now, &errors);
 	if ((r < 0 && r != -EINVAL) ||
 	    (!file && config_files_ignored(fs, now.ignored, sizeof(now.ignored)) < 0))
 		return false;

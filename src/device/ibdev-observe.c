@@ -36,9 +36,8 @@ static int list_slots(const struct fs *fs, const char *folder, uint32_t **ret, s
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	uint32_t *slots;
-	int r;
+	int r = fs_list(fs, FS_PATH("%s/gids", folder), &names);
 
-	r = fs_list(fs, FS_PATH("%s/gids", folder), &names);
 	if (r < 0 || names.n_names == 0)
 		return r == -ENOENT ? 0 : r;
 
@@ -92,9 +91,8 @@ static int observe_gids(const struct fs *fs, const char *folder, struct port *po
 {
 	_cleanup_(freep) uint32_t *slots = NULL;
 	size_t n_slots = 0;
-	int r;
+	int r = list_slots(fs, folder, &slots, &n_slots);
 
-	r = list_slots(fs, folder, &slots, &n_slots);
 	for (size_t i = 0; i < n_slots && r >= 0; i++)
 		r = observe_gid(fs, folder, slots[i], port);
 	return MIN(r, 0);
@@ -122,9 +120,8 @@ static int observe_port(const struct fs *fs, const char *ibdev, const char *numb
 static int observe_ports(const struct fs *fs, bool is_short, struct ibdev *ib)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
+	int r = fs_list(fs, FS_PATH(IBDEV_FOLDER "/%s/ports", ib->name), &names);
 
-	r = fs_list(fs, FS_PATH(IBDEV_FOLDER "/%s/ports", ib->name), &names);
 	if (r < 0)
 		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 
@@ -139,9 +136,9 @@ static int observe_ports(const struct fs *fs, bool is_short, struct ibdev *ib)
 int observe_ibdev_function(const struct fs *fs, struct ibdev *ib)
 {
 	char target[512];
-	int r;
+	int r = fs_read_link(fs, FS_PATH(IBDEV_FOLDER "/%s/device", ib->name), target,
+			     sizeof(target));
 
-	r = fs_read_link(fs, FS_PATH(IBDEV_FOLDER "/%s/device", ib->name), target, sizeof(target));
 	if (r < 0 && !fs->is_live) /* a copy without that link */
 		r = fs_read_link(fs, FS_PATH(IBDEV_FOLDER "/%s", ib->name), target, sizeof(target));
 	if (r >= 0)
@@ -196,9 +193,8 @@ static int observe_class(const struct fs *fs, struct node *n, const char *class,
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char ibdev[IBDEV_LEN];
 	struct ibdev *ib;
-	int r;
+	int r = fs_list(fs, class, &names);
 
-	r = fs_list(fs, class, &names);
 	if (r < 0)
 		return r;
 

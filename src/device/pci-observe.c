@@ -47,9 +47,8 @@ static int read_number(const struct fs *fs, struct pci *pci, const char *name, u
 		       uint32_t *ret, bool *ret_is_there)
 {
 	uint32_t value = 0;
-	int r;
+	int r = fs_read_u32(fs, FS_PATH(FOLDER "/%s/%s", pci->address, name), &value);
 
-	r = fs_read_u32(fs, FS_PATH(FOLDER "/%s/%s", pci->address, name), &value);
 	if (r >= 0 && value > max)
 		r = -ERANGE;
 	if (ret_is_there)
@@ -274,9 +273,8 @@ static bool has_management_mark(const struct fs *fs, const char *address)
 	const char *path = FS_PATH(FOLDER "/%s/vpd", address);
 	_cleanup_(closep) int fd = fs_open(fs, path, O_RDONLY | O_NONBLOCK);
 	char text[VPD_BYTES];
-	ssize_t size;
+	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text));
 
-	size = fd < 0 ? -1 : read(fd, text, sizeof(text));
 	if (size <= 0 || !memmem(text, (size_t)size, MANAGEMENT_MARK, strlen(MANAGEMENT_MARK)))
 		return false;
 	/* The rest has serial numbers, which nobody needs. */
@@ -323,9 +321,8 @@ static void read_root_port(const struct fs *fs, struct pci *pci)
 int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
+	int r = fs_list(fs, FOLDER, &names);
 
-	r = fs_list(fs, FOLDER, &names);
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
@@ -427,9 +424,8 @@ int observe_netdev_pci(const struct fs *fs, struct netdev *nd)
 {
 	char target[512], address[PCI_LEN];
 	bool is_scalable;
-	int r;
+	int r = fs_read_link(fs, FS_PATH("sys/class/net/%s", nd->name), target, sizeof(target));
 
-	r = fs_read_link(fs, FS_PATH("sys/class/net/%s", nd->name), target, sizeof(target));
 	if (r == -ENOENT) { /* a plain folder, in trees made by hand */
 		r = fs_read_link(fs, FS_PATH("sys/class/net/%s/device", nd->name), target,
 				 sizeof(target));

@@ -78,9 +78,8 @@ static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *
 {
 	const struct netdev *nd;
 	const struct pci *pci;
-	int r;
+	int r = observe_ibdev_function(fs, ib);
 
-	r = observe_ibdev_function(fs, ib);
 	pci = r >= 0 ? node_pci(n, ib->pci) : NULL;
 	if (pci && pci->is_management) /* each read of its ports is a command to its firmware */
 		return 0;
@@ -144,9 +143,8 @@ static void take_counts(const struct node *n, const struct memory *memory, struc
 
 static int list_live(struct os *d, struct node *n, struct ibdev **ret, size_t *ret_n)
 {
-	int r;
+	int r = netlink_open(&d->rdma);
 
-	r = netlink_open(&d->rdma);
 	if (r < 0)
 		return r == -EPROTONOSUPPORT ? 0 : r;
 

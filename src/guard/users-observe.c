@@ -116,9 +116,8 @@ static void ask(struct os *d, const struct fs *fs, const struct ibdev *ib, enum 
 	_cleanup_(freep) struct rdma_holder *holders = NULL;
 	size_t n_holders = 0;
 	char detail[128];
-	int r;
+	int r = rdma_list_holders(&d->rdma, ib->index, what, &holders, &n_holders);
 
-	r = rdma_list_holders(&d->rdma, ib->index, what, &holders, &n_holders);
 	if (node_note(n, r))
 		users_add_holders(fs, ib, what, holders, n_holders, n);
 	if (r >= 0 || r == -ENODEV || r == -ENOENT) /* gone since */

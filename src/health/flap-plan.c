@@ -176,10 +176,9 @@ static void tell_flapping(struct plan *p, const struct device *d, uint32_t count
 {
 	const struct link_losses *l = &d->losses;
 	char detail[256], when[24];
-	size_t at;
+	size_t at = (size_t)PRINT(detail, "%" PRIu32 " losses, the last%s", l->n,
+				  l->n == count ? "" : " ones");
 
-	at = (size_t)PRINT(detail, "%" PRIu32 " losses, the last%s", l->n,
-			   l->n == count ? "" : " ones");
 	for (size_t i = l->n_last - count; i < l->n_last; i++) {
 		const time_t sec = (time_t)l->last[i].sec;
 		struct tm tm;

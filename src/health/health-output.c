@@ -107,9 +107,8 @@ static int judge(const json_t *document, const char *name, FILE *f)
 static int read_document(const char *json, const char *boot_id, json_t **ret)
 {
 	json_auto_t *document = NULL;
-	int r;
+	int r = json ? document_parse(json, strlen(json), 0, &document, NULL) : -ENOENT;
 
-	r = json ? document_parse(json, strlen(json), 0, &document, NULL) : -ENOENT;
 	if (r < 0)
 		return r;
 	if (boot_id && !streq(document_get_text(document, "boot_id"), boot_id))
@@ -160,9 +159,8 @@ int output_find_nic(const char *json, const char *name, char *ret, size_t size)
 {
 	json_auto_t *document = NULL;
 	const json_t *nic;
-	int r;
+	int r = read_document(json, NULL, &document);
 
-	r = read_document(json, NULL, &document);
 	if (r < 0)
 		return r;
 	nic = find_nic(document, name);

@@ -235,9 +235,8 @@ static int scan_memlock(const char *text, size_t size, const char *key, char *re
 
 	for (;;) {
 		_cleanup_(unit_setting_done) struct unit_setting s = {};
-		int r;
+		int r = unit_file_next(text, size, &at, &is_service, &s);
 
-		r = unit_file_next(text, size, &at, &is_service, &s);
 		if (r <= 0)
 			return r;
 		if (streq(s.key, key))

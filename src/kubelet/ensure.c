@@ -99,9 +99,8 @@ static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
 static int look(struct run *run, struct kubelet_result *res)
 {
 	_owns_(struct kubelet_notes, cmdline) notes = {};
-	int r;
+	int r = kubelet_judge(run->fs, run->c, false, &res->kubelet, &res->decision, &notes);
 
-	r = kubelet_judge(run->fs, run->c, false, &res->kubelet, &res->decision, &notes);
 	if (r < 0)
 		return r;
 	/* At once: a run looks several times, and may wait for a hanging program only once. */
@@ -136,9 +135,8 @@ static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_re
 	_cleanup_(kubelet_undo_done) struct kubelet_undo undo = {};
 	struct kubelet_decision before = res->decision;
 	const uint64_t rest = res->kubelet.rest;
-	int r;
+	int r = ledger_files_note(run->fs, &res->kubelet.seen, e, run->running);
 
-	r = ledger_files_note(run->fs, &res->kubelet.seen, e, run->running);
 	if (kubelet_is_refusal(r) && r != -EAGAIN)
 		return refuse(run, e, "what is there now cannot be noted");
 	if (r >= 0)

@@ -112,9 +112,8 @@ static int is_kubelet(const struct fs *fs, const char *pid)
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, FS_PATH("proc/%s/cmdline", pid), MAX_CMDLINE, true, &text, &size);
 
-	r = fs_read_all(fs, FS_PATH("proc/%s/cmdline", pid), MAX_CMDLINE, true, &text, &size);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0; /* it has ended */
 	text[strcspn(text, " ")] = '\0'; /* k3s hides its arguments: "/usr/local/bin/k3s server" */
@@ -628,9 +627,8 @@ static void find_manager(const struct fs *fs, struct kubelet_found *k)
 	for (size_t i = 0; i < ELEMENTSOF(files) && !*k->seen.manager; i++) {
 		_cleanup_(freep) char *text = NULL;
 		size_t size, at = 0;
-		int r;
+		int r = fs_read_all(fs, files[i], 65536, false, &text, &size);
 
-		r = fs_read_all(fs, files[i], 65536, false, &text, &size);
 		while (r >= 0) {
 			_cleanup_(variable_done) struct variable v = {};
 

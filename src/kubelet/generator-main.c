@@ -30,9 +30,8 @@ static int generate(const struct fs *fs, const char *folder)
 {
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(freep) char *kubelet = NULL;
-	int r;
+	int r = load_valid(fs, NULL, &c);
 
-	r = load_valid(fs, NULL, &c);
 	if (r < 0)
 		r = config_load_default(&c);
 	if (r >= 0)

@@ -160,9 +160,8 @@ int ledger_files_note(const struct fs *fs, const struct kubelet *k, const struct
 		      const char *running)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
-	int r;
+	int r = load(fs, &l);
 
-	r = load(fs, &l);
 	if (r >= 0)
 		r = settle(fs, &l);
 	drop_others(&l, e);
@@ -190,9 +189,8 @@ int ledger_files_note(const struct fs *fs, const struct kubelet *k, const struct
 int ledger_files_note_written(const struct fs *fs, const char *path, const struct stat *written)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
-	int r;
+	int r = load(fs, &l);
 
-	r = load(fs, &l);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < l.n_entries; i++)
@@ -287,9 +285,8 @@ static int try_entry(const struct fs *fs, struct ledger *l, struct ledger_entry 
 {
 	const char *left = "whether it was changed is not known";
 	struct kubelet_found k;
-	int r;
+	int r = kubelet_find(fs, false, &k, NULL);
 
-	r = kubelet_find(fs, false, &k, NULL);
 	if (r < 0)
 		return r;
 	if (is_bound(e, &k)) {

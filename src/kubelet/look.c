@@ -95,9 +95,8 @@ int kubelet_look(const struct fs *fs, const struct config *c, bool is_copy, stru
 {
 	struct kubelet_decision decision;
 	struct kubelet_found k;
-	int r;
+	int r = kubelet_judge(fs, c, is_copy, &k, &decision, NULL);
 
-	r = kubelet_judge(fs, c, is_copy, &k, &decision, NULL);
 	if (r >= 0)
 		r = read_label(fs, c->kubelet.label_file, &k.seen);
 	if (r < 0)
@@ -114,10 +113,9 @@ static int is_other(const struct fs *fs, const char *unit, const char *wanted)
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, FS_PATH(GENERATED_FOLDER "/%s.d/" DROP_IN_NAME, unit),
+			    MAX_GENERATED_BYTES, false, &text, &size);
 
-	r = fs_read_all(fs, FS_PATH(GENERATED_FOLDER "/%s.d/" DROP_IN_NAME, unit),
-			MAX_GENERATED_BYTES, false, &text, &size);
 	if (r == -ENOMEM)
 		return r;
 	return r < 0 ? wanted != NULL : !wanted || !streq(text, wanted);

@@ -191,9 +191,8 @@ static int read_folder(struct rancher *rn, const struct fs *fs, const char *fold
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char last[MAX_PATH] = "";
-	int r;
+	int r = fs_list(fs, folder + 1, &names);
 
-	r = fs_list(fs, folder + 1, &names);
 	if (r == -ENOMEM)
 		return r;
 	for (size_t i = 0; i < names.n_names; i++) {

@@ -263,9 +263,8 @@ int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
 	struct yaml_fault fault = {};
 	char at[32] = "", tail[160];
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, fs_bare(path), YAML_MAX_BYTES, true, &text, &size);
 
-	r = fs_read_all(fs, fs_bare(path), YAML_MAX_BYTES, true, &text, &size);
 	if (r == -ENOTDIR)
 		r = -ENOENT;
 	if (r >= 0)
@@ -289,9 +288,8 @@ int sources_add_file(struct sources *l, const struct fs *fs, const char *path, c
 {
 	_cleanup_(yaml_items_done) struct yaml_items items = {};
 	struct source *s;
-	int r;
+	int r = source_read(fs, path, kind, l->problem, &items);
 
-	r = source_read(fs, path, kind, l->problem, &items);
 	if (r >= 0)
 		r = record_understood(fs, fs_bare(path), &items);
 	if (r < 0)
@@ -330,9 +328,8 @@ static int walk(struct sources *l, const struct fs *fs, const char *folder, cons
 		int depth)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
+	int r = fs_list(fs, fs_bare(folder), &names);
 
-	r = fs_list(fs, fs_bare(folder), &names);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 

@@ -276,9 +276,8 @@ static int scan_unit(struct unit *u, uint16_t page)
 static int read_files(struct unit *u, const struct fs *fs)
 {
 	_cleanup_(unit_paths_done) struct unit_paths paths = {};
-	int r;
+	int r = unit_file_list(fs, u->name, &paths);
 
-	r = unit_file_list(fs, u->name, &paths);
 	u->is_there = paths.n > 0;
 	for (size_t i = 0; i < paths.n && r >= 0; i++) {
 		int page = unit_add_page(u, fs, paths.items[i], PAGE_UNIT);

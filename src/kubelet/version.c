@@ -133,9 +133,8 @@ static int read_output(int in, int process, uint64_t deadline, char *ret, size_t
 					{ .fd = process, .events = POLLIN } };
 		char buf[512];
 		ssize_t got;
-		int r;
+		int r = poll(fds, ELEMENTSOF(fds), left_msec(deadline));
 
-		r = poll(fds, ELEMENTSOF(fds), left_msec(deadline));
 		if (r < 0 && errno != EINTR)
 			return -errno;
 		if (r == 0)

@@ -584,9 +584,8 @@ int yaml_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_it
 {
 	_cleanup_(yaml_items_done) struct yaml_items l = {};
 	_cleanup_(yaml_document_done) struct yaml_document d = { .items = &l };
-	int r;
+	int r = yaml_document_read(text, size, kind, &d);
 
-	r = yaml_document_read(text, size, kind, &d);
 	*fault = d.tree.fault;
 	if (r < 0)
 		return r;

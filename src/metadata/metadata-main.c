@@ -236,9 +236,8 @@ static int ask_nic(struct metadata_session *s, const char *mac, const char *item
 static int take_token(struct metadata_session *s)
 {
 	char token[ANSWER_LEN];
-	int r;
+	int r = ask(s, TOKEN_PATH, true, token);
 
-	r = ask(s, TOKEN_PATH, true, token);
 	if (r >= 0)
 		PRINT(s->token, TOKEN_HEADER "%s", token);
 	return r;
@@ -249,9 +248,8 @@ static int ask_address(struct metadata_session *s, const char *mac, char *ret, s
 {
 	char address[ANSWER_LEN], prefix[ANSWER_LEN], gateway[ANSWER_LEN];
 	struct metadata m = {};
-	int r;
+	int r = take_token(s);
 
-	r = take_token(s);
 	if (r >= 0)
 		r = ask_nic(s, mac, "primary-ip-address", address);
 	if (r >= 0)
@@ -270,9 +268,8 @@ static int ask_address(struct metadata_session *s, const char *mac, char *ret, s
 static int ask_type(struct metadata_session *s, const char *other, char *ret, size_t size)
 {
 	char type[ANSWER_LEN];
-	int r;
+	int r = take_token(s);
 
-	r = take_token(s);
 	if (r >= 0)
 		r = ask(s, TYPE_PATH, false, type);
 	if (r == WAITING) {
@@ -310,9 +307,8 @@ static int ask_service(struct metadata_session *s, const char *service, const ch
 		       char *ret, size_t size)
 {
 	const bool is_type = streq(question, METADATA_TYPE);
-	int r;
+	int r = set_service(s, is_empty(service) ? SERVICE : service);
 
-	r = set_service(s, is_empty(service) ? SERVICE : service);
 	if (r < 0)
 		return r;
 	if (is_type)

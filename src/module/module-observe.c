@@ -162,10 +162,9 @@ static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
 int observe_driver_module(const struct fs *fs, const struct pci *pci, char *ret, size_t size)
 {
 	char name[MODULE_LEN];
-	int r;
+	int r = fs_read_link_name(fs, FS_PATH("sys/bus/pci/devices/%s/driver/module", pci->address),
+				  name, sizeof(name));
 
-	r = fs_read_link_name(fs, FS_PATH("sys/bus/pci/devices/%s/driver/module", pci->address),
-			      name, sizeof(name));
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) /* a driver that is built in has no such link */
@@ -182,9 +181,8 @@ static int look_driver(struct os *d, struct node *n, const struct pci *pci)
 	const struct rdma_part *part = rdma_part_of(pci->driver);
 	char name[MODULE_LEN];
 	struct module *m;
-	int r;
+	int r = observe_driver_module(&d->fs, pci, name, sizeof(name));
 
-	r = observe_driver_module(&d->fs, pci, name, sizeof(name));
 	if (r >= 0)
 		r = look(d, n, name, true);
 	if (r >= 0 && part)
@@ -369,9 +367,8 @@ static bool has_module(const struct blacklist *b, const char *module)
 static int keep_out(const struct os *d, struct node *n)
 {
 	_owns_(struct blacklist, rules) list = {};
-	int r;
+	int r = modprobe_read(&d->fs, on_modprobe_line, &list);
 
-	r = modprobe_read(&d->fs, on_modprobe_line, &list);
 	if (r >= 0)
 		r = cmdline_read(&d->fs, on_modprobe_word, &list);
 	FOREACH_WHILE(m, n->modules, n->n_modules, r >= 0) {

@@ -440,9 +440,8 @@ int nccl_choose(const struct config *c, const struct node *n, const struct plan 
 		struct nccl *ret)
 {
 	_cleanup_(nccl_done) struct nccl choice = { .traffic_class = -1, .service_level = -1 };
-	int r;
+	int r = add_all(c, n, p, &choice);
 
-	r = add_all(c, n, p, &choice);
 	if (r < 0)
 		return r;
 	SORT(choice.ports, choice.n_ports, compare_ports);

@@ -235,9 +235,8 @@ static int remove_others(struct netlink *nl, const char *netdev, unsigned dscp, 
 {
 	struct answer a;
 	size_t n = 0;
-	int r;
+	int r = read_all(nl, netdev, &a);
 
-	r = read_all(nl, netdev, &a);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < a.n_apps; i++)

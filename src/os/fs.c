@@ -118,9 +118,8 @@ static int walk_to_root(struct walk *w)
 static int walk_step(struct walk *w, const char *name, int flags, mode_t mode)
 {
 	const size_t have = strlen(w->done), size = strlen(name) + 1;
-	int fd;
+	int fd = openat(w->at, name, flags | O_NOFOLLOW, mode);
 
-	fd = openat(w->at, name, flags | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return -errno;
 	if (have + 1 + size > sizeof(w->done)) {
@@ -421,9 +420,8 @@ int fs_read_u32(const struct fs *fs, const char *path, uint32_t *ret)
 {
 	unsigned long long value;
 	char buf[64], *end;
-	int r;
+	int r = fs_read(fs, path, buf, sizeof(buf));
 
-	r = fs_read(fs, path, buf, sizeof(buf));
 	if (r < 0)
 		return r == -EMSGSIZE ? -EINVAL : r;
 	if (*buf < '0' || *buf > '9') /* strtoull() takes blanks and signs */
@@ -528,9 +526,8 @@ int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t s
 {
 	char target[PATH_MAX];
 	const char *slash;
-	int r;
+	int r = fs_read_link(fs, path, target, sizeof(target));
 
-	r = fs_read_link(fs, path, target, sizeof(target));
 	if (r < 0)
 		return r;
 	slash = strrchr(target, '/');
@@ -656,9 +653,8 @@ int fs_count(const struct fs *fs, const char *path, const char *prefix, uint32_t
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	uint32_t n = 0;
-	int r;
+	int r = fs_list(fs, path, &names);
 
-	r = fs_list(fs, path, &names);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < names.n_names; i++)
@@ -1063,10 +1059,9 @@ void fs_unlock(const struct fs *fs, const char *path, int fd)
 static int remove_in(int folder, const char *name)
 {
 	char temporary[NAME_MAX + 1];
-	bool is_left;
+	bool is_left = name_temporary(name, temporary, sizeof(temporary)) &&
+		       unlinkat(folder, temporary, 0) >= 0;
 
-	is_left = name_temporary(name, temporary, sizeof(temporary)) &&
-		  unlinkat(folder, temporary, 0) >= 0;
 	if (unlinkat(folder, name, 0) < 0 && (errno != ENOENT || !is_left))
 		return errno == ENOENT ? 0 : -errno;
 

@@ -394,9 +394,8 @@ static int give_id(struct netlink *nl, int fd)
 
 int link_get_netns_id(struct netlink *nl, int fd, int32_t *ret)
 {
-	int r;
+	int r = get_id(nl, fd, ret);
 
-	r = get_id(nl, fd, ret);
 	if (r < 0 || *ret != NO_ID)
 		return r;
 	r = give_id(nl, fd);
@@ -595,9 +594,8 @@ static int on_address_to_change(struct nlmsghdr *h, void *userdata)
 	struct nlattr *tb[ATTR_IFA_PROTO + 1];
 	struct link_change *c = userdata;
 	struct address a;
-	int r;
+	int r = parse_address(h, tb, &a);
 
-	r = parse_address(h, tb, &a);
 	if (r <= 0)
 		return r;
 	if (c->n > 0 || !is_same(&a, c->wanted))

@@ -53,9 +53,8 @@ static bool is_readable(int fd)
 static int check_config(const struct fs *here, const char *const *folders)
 {
 	_cleanup_(conf_files_done) struct conf_files files = {};
-	int r;
+	int r = conf_files_list(here, folders, "*.@(conf|alias)", &files);
 
-	r = conf_files_list(here, folders, "*.@(conf|alias)", &files);
 	for (size_t i = 0; i < files.n_items && r >= 0; i++) {
 		_cleanup_(closep) int fd = fs_open(here, files.items[i].path, O_PATH);
 
@@ -137,9 +136,8 @@ static int find(struct modules *m, const char *name, struct kmod_module **ret)
 static int look_up(struct modules *m, const char *alias, struct kmod_list **ret)
 {
 	struct kmod_list *list = NULL;
-	int r;
+	int r = refresh(m);
 
-	r = refresh(m);
 	if (r < 0)
 		return r;
 
@@ -159,9 +157,8 @@ int module_resolve(struct modules *m, const char *modalias, char *ret, size_t si
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
 	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
-	int r;
+	int r = look_up(m, modalias, &list);
 
-	r = look_up(m, modalias, &list);
 	if (r < 0)
 		return r;
 
@@ -173,9 +170,8 @@ int module_resolve(struct modules *m, const char *modalias, char *ret, size_t si
 static int is_filtered(struct modules *m, enum kmod_filter filter, const struct kmod_list *list)
 {
 	_cleanup_(list_unrefp) struct kmod_list *left = NULL;
-	int r;
+	int r = kmod_module_apply_filter(m->ctx, filter, list, &left);
 
-	r = kmod_module_apply_filter(m->ctx, filter, list, &left);
 	return r < 0 ? r : !left;
 }
 
@@ -192,9 +188,8 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
 	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
-	int r;
+	int r = look_up(m, name, &list);
 
-	r = look_up(m, name, &list);
 	/*
 	 * libkmod 27 and 28 do not find a built-in module by its name where there is an index of
 	 * the aliases of such modules. "Built in" is the one state that is not from /sys.
@@ -576,9 +571,8 @@ int module_build_id_of_file(const struct fs *fs, const char *path, char ret[stat
 {
 	_cleanup_(freep) char *bytes = NULL;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, path, MAX_FILE_BYTES, true, &bytes, &size);
 
-	r = fs_read_all(fs, path, MAX_FILE_BYTES, true, &bytes, &size);
 	return r < 0 ? r : module_parse_build_id(bytes, size, ret);
 }
 
@@ -586,9 +580,8 @@ int module_build_id(const struct fs *fs, const char *module, char ret[static BUI
 {
 	_cleanup_(freep) char *bytes = NULL;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, FS_PATH("sys/module/%s/notes/.note.gnu.build-id", module),
+			    MAX_NOTES_BYTES, true, &bytes, &size);
 
-	r = fs_read_all(fs, FS_PATH("sys/module/%s/notes/.note.gnu.build-id", module),
-			MAX_NOTES_BYTES, true, &bytes, &size);
 	return r < 0 ? r : find_note(bytes, size, ret);
 }

@@ -149,9 +149,8 @@ static int dump(struct netlink *nl, struct nl_msg *m,
 		int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata)
 {
 	struct exchange x = { .nl = nl, .on_message = on_message, .userdata = userdata };
-	int r;
+	int r = netlink_open(nl);
 
-	r = netlink_open(nl);
 	if (r < 0)
 		return r;
 

@@ -49,9 +49,8 @@ int rdma_on_ibdev(struct nlmsghdr *h, void *userdata)
 	struct nlattr *tb[RDMA_ATTR_COUNT];
 	struct rdma_ibdevs *list = userdata;
 	struct ibdev *d;
-	int r;
+	int r = parse(h, tb);
 
-	r = parse(h, tb);
 	if (r < 0)
 		return r;
 	if (!tb[RDMA_NLDEV_ATTR_DEV_INDEX] || !tb[RDMA_NLDEV_ATTR_DEV_NAME])
@@ -73,9 +72,8 @@ static int on_port(struct nlmsghdr *h, void *userdata)
 {
 	struct nlattr *tb[RDMA_ATTR_COUNT];
 	struct ibdev *d = userdata;
-	int r;
+	int r = parse(h, tb);
 
-	r = parse(h, tb);
 	if (r < 0)
 		return r;
 
@@ -252,9 +250,8 @@ static int on_system(struct nlmsghdr *h, void *userdata)
 {
 	struct nlattr *tb[RDMA_ATTR_COUNT];
 	enum netns_mode *mode = userdata;
-	int r;
+	int r = parse(h, tb);
 
-	r = parse(h, tb);
 	if (r < 0 || !tb[RDMA_NLDEV_SYS_ATTR_NETNS_MODE])
 		return r;
 

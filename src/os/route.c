@@ -248,9 +248,8 @@ static int look_up_nexthops(struct netlink *nl, struct routes *l)
 int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 {
 	_owns_(struct routes, routes) list = {};
-	int r;
+	int r = dump_routes(nl, AF_INET, RT_TABLE_UNSPEC, &list);
 
-	r = dump_routes(nl, AF_INET, RT_TABLE_UNSPEC, &list);
 	if (r >= 0)
 		r = dump_routes(nl, AF_INET6, RT_TABLE_UNSPEC, &list);
 	if (r >= 0)

@@ -562,9 +562,8 @@ int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 	json_auto_t *root = NULL, *sorted = NULL;
 	char place[FIELDS_PLACE_LEN];
 	json_error_t error;
-	int r;
+	int r = document_parse(text, strlen(text), JSON_REJECT_DUPLICATES, &root, &error);
 
-	r = document_parse(text, strlen(text), JSON_REJECT_DUPLICATES, &root, &error);
 	if (r == -ENOMEM)
 		return r;
 	if (!root || !json_is_object(root)) {

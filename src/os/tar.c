@@ -36,9 +36,8 @@ static const struct {
 static int write_padded(int fd, const char *data, size_t size)
 {
 	static const char zeroes[BLOCK_BYTES];
-	int r;
+	int r = fs_write_all(fd, data, size);
 
-	r = fs_write_all(fd, data, size);
 	return r < 0 ? r
 		     : fs_write_all(fd, zeroes, (BLOCK_BYTES - size % BLOCK_BYTES) % BLOCK_BYTES);
 }

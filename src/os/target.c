@@ -28,9 +28,8 @@ void target_done(struct target *t)
 static int open_folder(const struct fs *fs, const char *path, struct target *t)
 {
 	char way[PATH_MAX], *slash;
-	int r;
+	int r = fs_resolve(fs, path, way);
 
-	r = fs_resolve(fs, path, way);
 	if (r == -ENOENT)
 		COPY(way, fs_bare(path));
 	else if (r < 0)
@@ -107,9 +106,8 @@ static int read_target(struct target *t, size_t max)
 int target_open(const struct fs *fs, const char *path, size_t max, struct target *ret)
 {
 	_cleanup_(target_done) struct target t = TARGET_NONE;
-	int r;
+	int r = open_folder(fs, path, &t);
 
-	r = open_folder(fs, path, &t);
 	/* Under the lock one that is there was left by a crash, or planted. */
 	if (t.folder >= 0)
 		unlinkat(t.folder, t.temporary, 0);

@@ -66,9 +66,8 @@ bool unit_file_is_there(const struct fs *fs, const char *unit)
 static int add_drop_ins(const struct fs *fs, const char *const *in, struct unit_paths *l)
 {
 	_cleanup_(conf_files_done) struct conf_files files = {};
-	int r;
+	int r = conf_files_list(fs, in, "*.conf", &files);
 
-	r = conf_files_list(fs, in, "*.conf", &files);
 	for (size_t i = 0; i < MIN(files.n_items, MAX_FILES) && r >= 0; i++)
 		if (!files.items[i].is_masked)
 			r = add_path(l, files.items[i].path);
@@ -197,9 +196,7 @@ int unit_file_next(const char *text, size_t size, size_t *at, bool *is_service,
 	while (*at < size) {
 		_cleanup_(unit_setting_done) struct unit_setting s = {};
 		const char *line;
-		int r;
-
-		r = next_line(text, size, at, &s);
+		int r = next_line(text, size, at, &s);
 
 		if (r < 0)
 			return r;

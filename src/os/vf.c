@@ -165,9 +165,8 @@ static int set_guid(struct netlink *nl, uint32_t ifindex, uint32_t vf, int type,
 {
 	struct ifla_vf_guid g = { .vf = vf };
 	uint64_t guid;
-	int r;
+	int r = parse_guid(text, &guid);
 
-	r = parse_guid(text, &guid);
 	if (r < 0)
 		return r;
 	g.guid = guid;

@@ -24,9 +24,8 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime,
 {
 	_owns_(struct output_records, entries) l = {};
 	struct output_record *found;
-	int r;
+	int r = memory_read_all(fs, lifetime, &output_records_fields, &l);
 
-	r = memory_read_all(fs, lifetime, &output_records_fields, &l);
 	if (r < 0)
 		return r;
 	found = FIND(e, l.entries, l.n_entries,

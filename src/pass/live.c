@@ -38,9 +38,8 @@ static int read_answers(const struct fs *fs, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
 	char problem[256] = "";
-	int r;
+	int r = fs_read_all(fs, ANSWERS_PATH, MAX_ANSWERS_BYTES, false, &text, NULL);
 
-	r = fs_read_all(fs, ANSWERS_PATH, MAX_ANSWERS_BYTES, false, &text, NULL);
 	if (r == -ENOENT)
 		return 0;
 	if (r >= 0)
@@ -77,9 +76,8 @@ static void read_head(const struct fs *fs, struct node *n, struct state_head *re
 	json_auto_t *document = NULL;
 	struct state_head head = {};
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
 
-	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
 	if (r >= 0)
 		r = parse_head(text, size, &document);
 	if (r >= 0)
@@ -306,9 +304,8 @@ static int look_at(struct os *d, const struct config *c, const struct attempts *
 {
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
-	int r;
+	int r = observe_node(d, tried, &n, &memory);
 
-	r = observe_node(d, tried, &n, &memory);
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be observed");
 

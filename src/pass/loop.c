@@ -123,9 +123,8 @@ static int make_plan(const struct progress *pr, const struct node *n, const stru
 static int ask_and_plan(const struct progress *pr, struct node *n, const struct memory *memory,
 			struct plan *p)
 {
-	int r;
+	int r = make_plan(pr, n, memory, p);
 
-	r = make_plan(pr, n, memory, p);
 	while (r >= 0 && p->questions.set) {
 		n->asked |= p->questions.set;
 		r = pr->world->answer(pr->world->userdata, &p->questions, memory, n);
@@ -180,9 +179,8 @@ static int look_and_plan(struct progress *pr, struct inspection *ret)
 {
 	_cleanup_(inspection_done) struct inspection in = {};
 	const struct world *w = pr->world;
-	int r;
+	int r = w->look(w->userdata, pr->pass->config, &pr->tried, &in.node, &in.memory);
 
-	r = w->look(w->userdata, pr->pass->config, &pr->tried, &in.node, &in.memory);
 	if (r >= 0)
 		r = settle_memory(pr, &in.node, &in.memory);
 	if (r >= 0)
@@ -305,9 +303,8 @@ static int recheck(void *userdata, const struct action *a, char *words, size_t s
 {
 	_cleanup_(inspection_done) struct inspection in = {};
 	const struct action *now;
-	int r;
+	int r = look_and_plan(userdata, &in);
 
-	r = look_and_plan(userdata, &in);
 	if (r < 0) {
 		snprintf(words, size, "the node could not be looked at again right before");
 		return r;
@@ -393,9 +390,8 @@ static int write_state(const struct fs *fs, const struct config *c, const struct
 {
 	_cleanup_(freep) char *state = NULL, *before = NULL;
 	_cleanup_(memory_done) struct memory next = {};
-	int r;
+	int r = output_state(c, n, memory, p, &state);
 
-	r = output_state(c, n, memory, p, &state);
 	if (r >= 0)
 		r = plan_remember(c, n, memory, p, &next);
 	if (r < 0)
@@ -515,9 +511,8 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	_cleanup_(inspection_done) struct inspection in = {};
 	const struct pass *pass = pr->pass;
 	const struct world *w = pr->world;
-	int r;
+	int r = look_again(pr, round == 0, &in);
 
-	r = look_again(pr, round == 0, &in);
 	if (r < 0)
 		return r;
 	pr->node = &in.node;
@@ -614,9 +609,8 @@ int loop_state(struct os *d, const struct config *c, char **ret)
 	_cleanup_(progress_done) struct progress pr = { .world = &w,
 							.pass = &pass,
 							.is_recalling = true };
-	int r;
+	int r = look_and_plan(&pr, &in);
 
-	r = look_and_plan(&pr, &in);
 	if (r >= 0)
 		r = loop_add_config_changed(c, &in.memory, &in.plan);
 	return r < 0 ? r : output_state(c, &in.node, &in.memory, &in.plan, ret);

@@ -53,9 +53,8 @@ void report_action(const struct action *a)
 	struct report_line line = { LOG_LEVEL_NOTICE, message_name(MESSAGE_CHANGE), target, "",
 				    "" };
 	char text[1024], change[CHANGE_LEN];
-	int n;
+	int n = PRINT(text, "%s: %s", target, action_change(a, change));
 
-	n = PRINT(text, "%s: %s", target, action_change(a, change));
 	if (a->result < 0)
 		snprintf(text + n, sizeof(text) - (size_t)n, ": %s%s%s%s", strerror(-a->result),
 			 a->error[0] ? " (" : "", a->error, a->error[0] ? ")" : "");

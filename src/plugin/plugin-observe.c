@@ -229,9 +229,8 @@ int observe_plugin_resources(const struct fs *fs, struct node *n)
 	json_t *registered, *ids;
 	const char *name;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, PLUGIN_CHECKPOINT, CHECKPOINT_BYTES, true, &text, &size);
 
-	r = fs_read_all(fs, PLUGIN_CHECKPOINT, CHECKPOINT_BYTES, true, &text, &size);
 	if (r >= 0)
 		r = document_parse(text, size, 0, &document, NULL);
 	if (r < 0)

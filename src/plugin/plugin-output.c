@@ -249,9 +249,8 @@ static int add_pool(json_t *list, const struct pool *pool)
 	const char *name = slash ? slash + 1 : pool->resource;
 	json_t *selectors = NULL, *entry;
 	char prefix[RESOURCE_LEN];
-	int r;
+	int r = make_selectors(pool, &selectors);
 
-	r = make_selectors(pool, &selectors);
 	if (r < 0 || !selectors)
 		return r;
 

@@ -38,9 +38,8 @@ static int set_default(struct work *w, const struct action *a, uint32_t index, c
 {
 	const struct fs *fs = &w->os->fs;
 	char from[SHOWN_LEN];
-	int r;
+	int r = rdma_read_name(&w->os->rdma, index, name, IBDEV_LEN);
 
-	r = rdma_read_name(&w->os->rdma, index, name, IBDEV_LEN);
 	if (r >= 0)
 		r = other_files_set_roce(fs, name, "", "open");
 	if (r < 0)

@@ -115,9 +115,8 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 static int observe_sysfs_links(const struct fs *fs, struct node *n)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
+	int r = fs_list(fs, "sys/class/net", &names);
 
-	r = fs_list(fs, "sys/class/net", &names);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 

@@ -431,9 +431,8 @@ static int add_now(const struct plan *p, struct forecast *f)
 int forecast_make(const struct config *c, const struct plan *p, struct forecast *ret)
 {
 	_cleanup_(forecast_done) struct forecast f = {};
-	int r;
+	int r = add_now(p, &f);
 
-	r = add_now(p, &f);
 	if (r >= 0)
 		r = add_later(c, p, &f);
 	return GIVE(r, f, ret);

@@ -604,9 +604,8 @@ int output_read_state(const char *json, const char *boot_id, enum node_state *re
 {
 	json_auto_t *document = NULL;
 	struct state_head head = {};
-	int r;
+	int r = document_parse(json, strlen(json), 0, &document, NULL);
 
-	r = document_parse(json, strlen(json), 0, &document, NULL);
 	if (r >= 0)
 		r = fields_parse(&head_fields, document, &head, NULL);
 	if (r < 0)
@@ -623,9 +622,8 @@ static int put_reason(json_t *document, enum reason reason, const char *detail)
 	json_auto_t *list = json_array();
 	json_t *item;
 	size_t i;
-	int r;
+	int r = add_reason(list, reason, "", detail);
 
-	r = add_reason(list, reason, "", detail);
 	json_array_foreach(json_object_get(document, "reasons"), i, item) {
 		if (!streq(document_get_text(item, "code"), reason_code(reason)) &&
 		    json_array_append(list, item) < 0)
@@ -639,9 +637,8 @@ int output_add_config_changed(const char *hash, char **json)
 	json_auto_t *document = NULL;
 	json_t *reasons;
 	char *text;
-	int r;
+	int r = document_parse(*json, strlen(*json), 0, &document, NULL);
 
-	r = document_parse(*json, strlen(*json), 0, &document, NULL);
 	if (r < 0)
 		return r;
 	reasons = json_object_get(document, "reasons");
@@ -666,10 +663,9 @@ int output_degrade(const char *json, const char *boot_id, const char *hash, enum
 {
 	json_auto_t *document = NULL;
 	struct state_head head = {};
-	int r;
+	int r = json ? document_parse(json, strlen(json), JSON_REJECT_DUPLICATES, &document, NULL)
+		     : -EINVAL;
 
-	r = json ? document_parse(json, strlen(json), JSON_REJECT_DUPLICATES, &document, NULL)
-		 : -EINVAL;
 	if (r >= 0)
 		r = fields_parse(&state_head_fields, document, &head, NULL);
 	if (r < 0)
@@ -724,9 +720,8 @@ int output_news(const char *before, const char *after, struct news **ret, size_t
 	_cleanup_(freep) struct news *news = NULL;
 	const json_t *old, *new;
 	size_t n = 0;
-	int r;
+	int r = before ? document_parse(before, strlen(before), 0, &x, NULL) : 0;
 
-	r = before ? document_parse(before, strlen(before), 0, &x, NULL) : 0;
 	if (r != -ENOMEM) /* what was there may be damaged */
 		r = document_parse(after, strlen(after), 0, &y, NULL);
 	if (r < 0)

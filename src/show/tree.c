@@ -190,9 +190,8 @@ static int add_pf(struct tree *t, const json_t *pf, bool is_last)
 {
 	const json_t *vfs = json_object_get(pf, "vfs");
 	size_t n = json_array_size(vfs);
-	int r;
+	int r = add_row(t, pf, is_last ? "└─ " : "├─ ", numa_of(pf));
 
-	r = add_row(t, pf, is_last ? "└─ " : "├─ ", numa_of(pf));
 	while (n > 0 && !is_drawn(t, json_array_get(vfs, n - 1)))
 		n--;
 	if (r >= 0 && n == 0 && json_array_size(vfs) > 0)
@@ -527,9 +526,8 @@ int output_tree(const char *state_json, enum tree_view view, const struct screen
 	json_auto_t *state = NULL;
 	_cleanup_(tree_done) struct tree t = { .screen = screen, .view = view };
 	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = document_parse(state_json, strlen(state_json), 0, &state, NULL);
 
-	r = document_parse(state_json, strlen(state_json), 0, &state, NULL);
 	if (r < 0)
 		return r;
 	if (!json_is_object(state) || !json_is_string(json_object_get(state, "state")))

@@ -72,9 +72,8 @@ static int add_missing(struct work *w, const struct pnet_wish *wish, const struc
 static int look_again(struct work *w, const struct pnet_wish *wish)
 {
 	_owns_(struct smc_table, entries) t = {};
-	int r;
+	int r = smc_list(&w->os->smc, &t.entries, &t.n);
 
-	r = smc_list(&w->os->smc, &t.entries, &t.n);
 	if (r < 0)
 		return r;
 	if (is_right(w, wish, &t, false) && is_right(w, wish, &t, true))
