@@ -59,12 +59,11 @@ int revert(const struct world *w, bool with_vfs)
 				   .config = &nothing,
 				   .is_wait_over = true,
 				   .userdata = &with_vfs };
-	_cleanup_(closep) int lock = -EBADF;
 	const struct fs *fs = &w->os->fs;
 	struct pass_result result = {};
 	int r, r_state;
+	_cleanup_(closep) int lock = loop_lock(fs, NULL);
 
-	lock = loop_lock(fs, NULL);
 	if (lock < 0)
 		return lock;
 

@@ -670,9 +670,8 @@ const char *setting_word(const struct setting *s, size_t i)
 int setting_append(char **text, const char *more)
 {
 	const size_t n = *text && *more ? strlen(*text) : 0;
-	char *grown;
+	char *grown = realloc(*text, n + strlen(more) + 2);
 
-	grown = realloc(*text, n + strlen(more) + 2);
 	if (!grown)
 		return -ENOMEM;
 	*text = grown;

@@ -349,10 +349,9 @@ static bool is_overruled(const struct node *n, size_t i)
 static struct action *add_conflict(struct plan *p, const struct option *o)
 {
 	const char *place = place_of(p, o);
-	struct action *a;
+	struct action *a = plan_add_reason(p, STEP_DRIVER, VERB_SET_OPTION, CLASS_REFUSED,
+					   o->module, REASON_OPTION_CONFLICT);
 
-	a = plan_add_reason(p, STEP_DRIVER, VERB_SET_OPTION, CLASS_REFUSED, o->module,
-			    REASON_OPTION_CONFLICT);
 	if (o->source == OPTION_CMDLINE)
 		a->advice = plan_text(
 			p,

@@ -365,11 +365,10 @@ static int check_regular(int fd, struct stat *ret)
 
 static int open_regular(const struct fs *fs, const char *path, int flags)
 {
-	_cleanup_(closep) int fd = -EBADF;
 	struct stat st;
 	int r;
+	_cleanup_(closep) int fd = fs_open(fs, path, flags | CAUTIOUS);
 
-	fd = fs_open(fs, path, flags | CAUTIOUS);
 	if (fd < 0)
 		return fd == -ENXIO ? -EINVAL : fd; /* a socket, or a FIFO nobody reads */
 
@@ -778,12 +777,12 @@ int fs_make_folders(const struct fs *fs, const char *path)
 /* Compares the mode as well: a different one is set; if that fails, the file is not equal. */
 static bool is_equal(int folder, const char *name, const char *data, size_t size, mode_t mode)
 {
-	_cleanup_(closep) int fd = -EBADF;
 	char buf[4096];
 	struct stat st;
 	size_t at = 0;
+	_cleanup_(closep) int fd =
+		openat(folder, name, O_RDONLY | O_NOFOLLOW | CAUTIOUS | O_CLOEXEC);
 
-	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | CAUTIOUS | O_CLOEXEC);
 	if (fd < 0 || check_regular(fd, &st) < 0 || (uint64_t)st.st_size != size)
 		return false;
 
@@ -834,10 +833,10 @@ int fs_write_all(int fd, const char *data, size_t size)
 /* Writes a new file, which is on the disk when this returns. */
 static int write_new(int folder, const char *name, const char *data, size_t size, mode_t mode)
 {
-	_cleanup_(closep) int fd = -EBADF;
 	int r;
+	_cleanup_(closep) int fd =
+		openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 
@@ -917,19 +916,17 @@ static int replace_in(int folder, const char *name, const char *data, size_t siz
 
 int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	const char *name;
+	_cleanup_(closep) int folder = open_parent_made(fs, path, &name);
 
-	folder = open_parent_made(fs, path, &name);
 	return folder < 0 ? folder : replace_in(folder, name, data, size, mode, false);
 }
 
 int fs_create(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	const char *name;
+	_cleanup_(closep) int folder = open_parent_made(fs, path, &name);
 
-	folder = open_parent_made(fs, path, &name);
 	return folder < 0 ? folder : replace_in(folder, name, data, size, mode, true);
 }
 
@@ -962,13 +959,12 @@ static bool is_link_to(int folder, const char *name, const char *target)
 
 int fs_replace_link(const struct fs *fs, const char *path, const char *target)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	char temporary[NAME_MAX + 1];
 	const char *name;
 	struct stat st;
 	int r;
+	_cleanup_(closep) int folder = open_parent_made(fs, path, &name);
 
-	folder = open_parent_made(fs, path, &name);
 	if (folder < 0)
 		return folder;
 	if (is_link_to(folder, name, target))
@@ -1055,13 +1051,15 @@ void fs_unlock(const struct fs *fs, const char *path, int fd)
 	close(fd);
 }
 
-/* Removes a file, and the temporary file that a crash left beside it. */
+/* Removes a file, and the temporary file that a crash left beside it. @folder: or -errno. */
 static int remove_in(int folder, const char *name)
 {
 	char temporary[NAME_MAX + 1];
-	bool is_left = name_temporary(name, temporary, sizeof(temporary)) &&
+	bool is_left = folder >= 0 && name_temporary(name, temporary, sizeof(temporary)) &&
 		       unlinkat(folder, temporary, 0) >= 0;
 
+	if (folder < 0)
+		return folder == -ENOENT ? 0 : folder;
 	if (unlinkat(folder, name, 0) < 0 && (errno != ENOENT || !is_left))
 		return errno == ENOENT ? 0 : -errno;
 
@@ -1070,12 +1068,9 @@ static int remove_in(int folder, const char *name)
 
 int fs_remove(const struct fs *fs, const char *path)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	const char *name;
+	_cleanup_(closep) int folder = open_parent(fs, path, &name);
 
-	folder = open_parent(fs, path, &name);
-	if (folder < 0)
-		return folder == -ENOENT ? 0 : folder;
 	return remove_in(folder, name);
 }
 
@@ -1104,12 +1099,11 @@ static int open_step(int folder, const char *name, bool is_made)
 /* Opens the folder of @path without following a link; *ret_name is the name in it. */
 static int open_steps(const struct fs *fs, const char *path, bool is_made, const char **ret_name)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	const char *at = path;
 	char part[NAME_MAX + 1];
 	int next;
+	_cleanup_(closep) int folder = openat(fs->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	folder = openat(fs->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return -errno;
 
@@ -1133,20 +1127,16 @@ static int open_steps(const struct fs *fs, const char *path, bool is_made, const
 
 int fs_output(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	const char *name;
+	_cleanup_(closep) int folder = open_steps(fs, path, true, &name);
 
-	folder = open_steps(fs, path, true, &name);
 	return folder < 0 ? folder : replace_in(folder, name, data, size, mode, false);
 }
 
 int fs_output_remove(const struct fs *fs, const char *path)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	const char *name;
+	_cleanup_(closep) int folder = open_steps(fs, path, false, &name);
 
-	folder = open_steps(fs, path, false, &name);
-	if (folder < 0)
-		return folder == -ENOENT ? 0 : folder;
 	return remove_in(folder, name);
 }

@@ -530,13 +530,12 @@ int link_set_name(struct netlink *nl, uint32_t ifindex, const char *name)
 
 int link_change_altname(struct netlink *nl, uint32_t ifindex, const char *name, bool is_added)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
 	const struct ifinfomsg i = { .ifi_index = (int)ifindex };
-	struct nlattr *list;
+	_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_make(
+		is_added ? MESSAGE_NEWLINKPROP : MESSAGE_DELLINKPROP,
+		is_added ? NLM_F_CREATE | NLM_F_EXCL | NLM_F_APPEND : 0, &i, sizeof(i));
+	struct nlattr *list = m ? nla_nest_start(m, ATTR_IFLA_PROP_LIST) : NULL;
 
-	m = netlink_make(is_added ? MESSAGE_NEWLINKPROP : MESSAGE_DELLINKPROP,
-			 is_added ? NLM_F_CREATE | NLM_F_EXCL | NLM_F_APPEND : 0, &i, sizeof(i));
-	list = m ? nla_nest_start(m, ATTR_IFLA_PROP_LIST) : NULL;
 	if (!list || nla_put_string(m, ATTR_IFLA_ALT_IFNAME, name) < 0)
 		return -ENOMEM;
 	nla_nest_end(m, list);

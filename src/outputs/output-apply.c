@@ -56,11 +56,10 @@ static int record_file(const struct fs *fs, enum output o, const char *path, boo
 int apply_write_output(struct work *w, const struct action *a)
 {
 	const struct fs *fs = &w->os->fs;
-	const struct plan_output *wanted;
 	enum output o;
 	int r;
+	const struct plan_output *wanted = find_output(w, a, &o);
 
-	wanted = find_output(w, a, &o);
 	if (!wanted || !wanted->text)
 		return -ENOENT; /* a plan that was not made for this */
 

@@ -565,11 +565,10 @@ int loop_rounds(const struct world *w, const struct pass *pass, struct pass_resu
 int loop_pass(const struct world *w, const struct pass *pass, struct pass_result *ret)
 {
 	const struct fs *fs = &w->os->fs;
-	_cleanup_(closep) int lock_fd = -EBADF;
 	struct pass_result result = {};
 	int r;
+	_cleanup_(closep) int lock_fd = loop_lock(fs, pass);
 
-	lock_fd = loop_lock(fs, pass);
 	if (lock_fd < 0)
 		return lock_fd;
 

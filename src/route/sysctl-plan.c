@@ -20,9 +20,9 @@ static bool is_known(const struct netconf *c, enum netconf_key key)
 static void want_value(struct plan *p, const struct nic_netdev *k, enum netconf_key key,
 		       int32_t value)
 {
-	struct action *a;
+	struct action *a =
+		nic_netdev_add_action(p, k, VERB_SET_SYSCTL, k->netdev->ifindex, netconf_name(key));
 
-	a = nic_netdev_add_action(p, k, VERB_SET_SYSCTL, k->netdev->ifindex, netconf_name(key));
 	action_set_numbers(a, k->netdev->conf.values[key], value);
 }
 

@@ -31,9 +31,9 @@ uint32_t plan_wanted_vfs(const struct device_config *dc, const struct pci *pf)
 static struct action *add_change(struct plan *p, enum class class, enum reason reason,
 				 const struct pci *pf, uint32_t from, uint32_t to)
 {
-	struct action *a;
+	struct action *a =
+		plan_add_reason(p, STEP_VF, VERB_SET_NUM_VFS, class, pf->address, reason);
 
-	a = plan_add_reason(p, STEP_VF, VERB_SET_NUM_VFS, class, pf->address, reason);
 	action_set_numbers(a, from, to == COUNT_MAX ? VALUE_MAX : to);
 	return a;
 }
@@ -215,10 +215,9 @@ static void plan_pf(const struct node *n, const struct memory *memory, struct pl
 	const char *advice = NULL;
 	enum class class;
 	enum reason reason;
-	const struct action *running;
 	struct action *a;
+	const struct action *running = attempts_changing_vfs(p->tried, d->pci->address);
 
-	running = attempts_changing_vfs(p->tried, d->pci->address);
 	if (running) { /* its end tells how many VFs there are */
 		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, d->pci->address);
 		*a = *running;

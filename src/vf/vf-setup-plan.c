@@ -31,9 +31,8 @@ static bool is_held(const struct memory *memory, const struct device *pf)
 
 static struct action *add_setting(struct plan *p, const struct vf *v, enum verb verb)
 {
-	struct action *a;
+	struct action *a = plan_add(p, STEP_VF, verb, CLASS_CHANGE, v->device->pci->address);
 
-	a = plan_add(p, STEP_VF, verb, CLASS_CHANGE, v->device->pci->address);
 	a->detail = plan_text(p, "VF %" PRIu32 " of %s", v->info->index, v->info->pf);
 	return a;
 }
