@@ -31,13 +31,15 @@ uint32_t output_plugin_allocatable(const struct config *c, size_t n_devices)
 json_t *output_plugin_resource_item(const struct config *c, const char *resource, size_t n_devices,
 				    size_t n_infiniband)
 {
-	const bool is_mix = n_infiniband > 0 && n_infiniband < n_devices;
+	json_auto_t *item = json_pack("{s:o, s:I, s:I, s:b}", "resource", document_text(resource),
+				      "devices", (json_int_t)n_devices, "allocatable",
+				      (json_int_t)output_plugin_allocatable(c, n_devices), "shared",
+				      output_plugin_is_shared(c));
 
-	return json_pack("{s:o, s:I, s:I, s:b, s:o*}", "resource", document_text(resource),
-			 "devices", (json_int_t)n_devices, "allocatable",
-			 (json_int_t)output_plugin_allocatable(c, n_devices), "shared",
-			 output_plugin_is_shared(c), "infiniband",
-			 is_mix ? json_integer((json_int_t)n_infiniband) : NULL);
+	if (n_infiniband > 0 && n_infiniband < n_devices &&
+	    document_add_number(item, "infiniband", (int64_t)n_infiniband) < 0)
+		return NULL;
+	return TAKE(item);
 }
 
 const char *output_plugin_resource(const struct config *c, const struct device *d)

@@ -18,6 +18,8 @@ static json_t *make_action(const struct action *a)
 	char from[SHOWN_LEN], to[SHOWN_LEN];
 	json_t *subject = *a->subject ? document_text(a->subject) : NULL;
 
+	if (*a->subject && !subject)
+		return NULL;
 	return json_pack("{s:s, s:s, s:o, s:o*, s:o, s:o, s:s, s:s, s:o, s:o}", "step",
 			 step_name(a->step), "verb", verb_name(a->verb), "target",
 			 document_text(a->target), "subject", subject, "from",
