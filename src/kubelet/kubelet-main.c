@@ -8,7 +8,6 @@
 #include "../base/log.h"
 #include "../config/load.h"
 #include "../model/paths.h"
-#include "edit.h"
 #include "ensure.h"
 #include "ledger-files.h"
 
