@@ -144,13 +144,10 @@ static const json_t *find_nic(const json_t *document, const char *name)
 
 	for (size_t i = 0; *name && i < json_array_size(devices); i++) {
 		const json_t *nic = json_array_get(devices, i);
-		const json_t *vfs = json_object_get(nic, "vfs");
 
-		if (is_named(nic, name))
+		if (is_named(nic, name) ||
+		    document_any(vf, json_object_get(nic, "vfs"), is_named(vf, name)))
 			return nic;
-		for (size_t k = 0; k < json_array_size(vfs); k++)
-			if (is_named(json_array_get(vfs, k), name))
-				return nic;
 	}
 	return NULL;
 }

@@ -68,13 +68,8 @@ static struct function find_function(const struct linter *l, const struct pci *p
 
 static bool has_text(const json_t *list, const char *text)
 {
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const char *s = json_string_value(json_array_get(list, i));
-
-		if (s && streq(s, text))
-			return true;
-	}
-	return false;
+	return document_any(item, list,
+			    json_is_string(item) && streq(json_string_value(item), text));
 }
 
 static bool has_netdev(const struct linter *l, const struct function *f, const json_t *list)

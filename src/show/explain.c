@@ -165,13 +165,9 @@ static bool is_stale(const struct module *m)
 
 static const struct option *last_option(const struct node *n, const char *module, const char *name)
 {
-	for (size_t i = n->n_options; i > 0; i--) {
-		const struct option *o = &n->options[i - 1];
-
-		if (o->source != OPTION_LOAD && streq(o->module, module) && streq(o->name, name))
-			return o;
-	}
-	return NULL;
+	return FIND_LAST(o, n->options, n->n_options,
+			 o->source != OPTION_LOAD && streq(o->module, module) &&
+				 streq(o->name, name));
 }
 
 static json_t *make_parameter(const struct facts *f, const struct parameter *q)

@@ -16,15 +16,9 @@
 
 static bool has_reason(const json_t *list, const char *code, const char *target)
 {
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *reason = json_array_get(list, i);
-
-		if (streq(document_get_text(reason, "code"), code) &&
-		    streq(document_get_text(reason, "target"), target))
-			return true;
-	}
-
-	return false;
+	return document_any(reason, list,
+			    streq(document_get_text(reason, "code"), code) &&
+				    streq(document_get_text(reason, "target"), target));
 }
 
 static const struct field reason_rows[] = {
@@ -692,10 +686,7 @@ int output_state_line(const char *json, char **ret)
 /* Is the reason in the list, word for word? */
 static bool has_equal(const json_t *list, const json_t *reason)
 {
-	for (size_t i = 0; i < json_array_size(list); i++)
-		if (json_equal(json_array_get(list, i), reason))
-			return true;
-	return false;
+	return document_any(item, list, json_equal(item, reason));
 }
 
 static int add_news(const json_t *reason, bool is_over, struct news **news, size_t *n)

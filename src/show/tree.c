@@ -352,11 +352,8 @@ static void count(const json_t *devices, size_t *n, size_t *n_usable)
  * devices. */
 static bool has_port_of_lag(const json_t *devices)
 {
-	for (size_t i = 0; i < json_array_size(devices); i++)
-		if (streq(document_get_text(json_array_get(devices, i), "code"),
-			  reason_code(REASON_PORT_OF_LAG)))
-			return true;
-	return false;
+	return document_any(d, devices,
+			    streq(document_get_text(d, "code"), reason_code(REASON_PORT_OF_LAG)));
 }
 
 static void draw_first(const struct tree *t, size_t n_reasons)
