@@ -139,6 +139,18 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 		_i < (n) ? &(array)[_i] : NULL;                                                    \
 	})
 
+/* The last one for which it holds; else NULL. */
+#define FIND_LAST(it, array, n, condition)                                                         \
+	({                                                                                         \
+		size_t _left = (n);                                                                \
+		for (; _left > 0; _left--) {                                                       \
+			__typeof__(&*(array)) it = &(array)[_left - 1];                            \
+			if (condition)                                                             \
+				break;                                                             \
+		}                                                                                  \
+		_left > 0 ? &(array)[_left - 1] : NULL;                                            \
+	})
+
 /* Keeps the elements for which @condition holds, in their order. The room stays, and APPEND() finds
  * at least what it expects. */
 #define KEEP(it, array, n, condition)                                                              \

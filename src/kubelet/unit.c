@@ -90,10 +90,7 @@ uint32_t unit_line(const struct unit *u, uint16_t page, uint32_t at)
 
 struct variable *unit_variable(const struct unit *u, const char *name)
 {
-	for (size_t i = u->n_variables; i-- > 0;)
-		if (streq(u->variables[i].name, name))
-			return &u->variables[i];
-	return NULL;
+	return FIND_LAST(v, u->variables, u->n_variables, streq(v->name, name));
 }
 
 /*

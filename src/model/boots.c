@@ -144,10 +144,7 @@ static const struct boot_step *noted(const struct boot_step *steps, size_t n,
 
 const struct boot *boots_present(const struct node *n, const struct memory *memory)
 {
-	for (size_t i = memory->n_boots; i > 0; i--)
-		if (is_present(n, &memory->boots[i - 1]))
-			return &memory->boots[i - 1];
-	return NULL;
+	return FIND_LAST(b, memory->boots, memory->n_boots, is_present(n, b));
 }
 
 /* A golden image may carry the memory of another machine. */
@@ -158,13 +155,8 @@ static bool is_of_this_machine(const struct node *n, const struct boot *b)
 
 const struct boot *boots_before(const struct node *n, const struct memory *memory)
 {
-	for (size_t i = memory->n_boots; i > 0; i--) {
-		const struct boot *b = &memory->boots[i - 1];
-
-		if (!is_present(n, b) && b->has_needs && is_of_this_machine(n, b))
-			return b;
-	}
-	return NULL;
+	return FIND_LAST(b, memory->boots, memory->n_boots,
+			 !is_present(n, b) && b->has_needs && is_of_this_machine(n, b));
 }
 
 /* Leaves out a PF that is needed for its VF alone: the VF leads to it again. */

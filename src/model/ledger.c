@@ -59,23 +59,16 @@ void ledger_done(struct ledger *l)
 struct ledger_entry *ledger_find(struct ledger_entry *entries, size_t n, const char *verb,
 				 const char *target, uint32_t ifindex, const char *subject)
 {
-	while (n-- > 0) {
-		struct ledger_entry *e = &entries[n];
-
-		if (streq(e->verb, verb) && e->ifindex == ifindex &&
-		    (ifindex > 0 || streq(e->target, target)) && streq(e->subject, subject))
-			return e;
-	}
-	return NULL;
+	return FIND_LAST(e, entries, n,
+			 streq(e->verb, verb) && e->ifindex == ifindex &&
+				 (ifindex > 0 || streq(e->target, target)) &&
+				 streq(e->subject, subject));
 }
 
 struct ledger_entry *ledger_find_file(const struct ledger *l, enum kubelet_setting s,
 				      const char *path)
 {
-	for (size_t i = l->n_entries; i-- > 0;)
-		if (l->entries[i].setting == s && streq(l->entries[i].target, path))
-			return &l->entries[i];
-	return NULL;
+	return FIND_LAST(e, l->entries, l->n_entries, e->setting == s && streq(e->target, path));
 }
 
 bool ledger_is_ours(const struct ledger_entry *e, const char *now)
