@@ -87,10 +87,9 @@ static void tell_rate(struct plan *p, const struct device *d)
 	const uint32_t rate = lowest_rate(d);
 	const struct device *best = d;
 
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (is_sibling(d, &p->devices[i]) &&
-		    lowest_rate(&p->devices[i]) > lowest_rate(best))
-			best = &p->devices[i];
+	FOREACH(other, p->devices, p->n_devices)
+		if (is_sibling(d, other) && lowest_rate(other) > lowest_rate(best))
+			best = other;
 	if (rate == 0 || best == d)
 		return;
 	plan_add_hint(p, REASON_RATE_BELOW_SIBLINGS, d->pci->address,

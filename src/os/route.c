@@ -162,9 +162,8 @@ static int append_members(struct nexthops *list, uint32_t id, const struct nlatt
 {
 	const struct nexthop_member *members = nla_data(group);
 
-	for (size_t i = 0; i < (size_t)nla_len(group) / sizeof(*members); i++) {
-		if (ADD(list->all, list->n, (struct nexthop){ .id = id, .member = members[i].id }) <
-		    0)
+	FOREACH(member, members, (size_t)nla_len(group) / sizeof(*members)) {
+		if (ADD(list->all, list->n, (struct nexthop){ .id = id, .member = member->id }) < 0)
 			return -ENOMEM;
 	}
 	return 0;

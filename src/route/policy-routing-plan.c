@@ -323,9 +323,8 @@ static void change_route(const struct node *n, struct plan *p, enum verb verb,
 						 nic_netdev_format_route(p, t));
 
 	a->route.route = *t;
-	for (size_t i = 0; i < n->n_routes; i++)
-		a->route.is_replaced |=
-			n->routes[i].protocol == OWN_PROTOCOL && is_same_key(&n->routes[i], t);
+	FOREACH(r, n->routes, n->n_routes)
+		a->route.is_replaced |= r->protocol == OWN_PROTOCOL && is_same_key(r, t);
 	describe_route(p, t, a, nd ? nd->name : "?");
 }
 

@@ -111,11 +111,10 @@ static int find_kind(const struct file_request *allowed, const char *name, struc
 		const char *prefix;
 	} outputs[] = { { OUTPUT_NCCL, "NCCL_" }, { OUTPUT_NFD, NFD_PREFIX } };
 
-	for (size_t i = 0; i < ELEMENTSOF(outputs); i++)
-		if (streq(name, output_name(outputs[i].output))) {
-			*ret = (struct file_kind){ allowed->paths[outputs[i].output],
-						   output_mark(outputs[i].output),
-						   outputs[i].prefix, NULL };
+	FOREACH(o, outputs, ELEMENTSOF(outputs))
+		if (streq(name, output_name(o->output))) {
+			*ret = (struct file_kind){ allowed->paths[o->output],
+						   output_mark(o->output), o->prefix, NULL };
 			return 0;
 		}
 	if (!streq(name, MANIFEST_NAME))

@@ -205,9 +205,8 @@ void observe_vf_owners(const struct fs *fs, const struct questions *q, struct no
 	quiet.unread = NULL;
 	if (n->n_vf_owners > 0)
 		return;
-	for (size_t i = 0; i < ELEMENTSOF(owner_files) && questions_ask(q, QUESTION_PCIE); i++)
-		add_owners(&quiet, owner_files[i].folders, owner_files[i].pattern,
-			   owner_files[i].key, false, n);
+	FOREACH_WHILE(file, owner_files, ELEMENTSOF(owner_files), questions_ask(q, QUESTION_PCIE))
+		add_owners(&quiet, file->folders, file->pattern, file->key, false, n);
 }
 
 void observe_vfs(struct os *d, struct node *n, const struct memory *memory)
