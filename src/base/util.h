@@ -108,7 +108,8 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 	return memset((char *)*array + size * (*n)++, 0, size);
 }
 
-/* A loop over the elements of an array, which does not grow meanwhile; @it points to each. */
+/* A loop over the elements of an array, which does not grow meanwhile. @it points to each; the body
+ * does not set it. */
 #define FOREACH(it, array, n)                                                                      \
 	for (__typeof__(&*(array)) it = (array); (size_t)(it - (array)) < (n); it++)
 /* The same, to the first of them for which @condition does not hold before its turn. */

@@ -197,14 +197,12 @@ static int on_nexthop(struct nlmsghdr *h, void *userdata)
 static int append_by_nexthop(struct routes *list, const struct route *route,
 			     const struct nexthops *hops)
 {
-	FOREACH(hop, hops->all, hops->n) {
+	FOREACH(row, hops->all, hops->n) {
+		const struct nexthop *hop =
+			row->member ? FIND(a, hops->all, hops->n, a->id == row->member) : row;
 		struct route t = *route;
 
-		if (hop->id != route->nexthop)
-			continue;
-		if (hop->member)
-			hop = FIND(a, hops->all, hops->n, a->id == hop->member);
-		if (!hop)
+		if (row->id != route->nexthop || !hop)
 			continue;
 		t.nexthop = 0;
 		t.ifindex = hop->ifindex;
