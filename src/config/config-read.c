@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <fnmatch.h>
-#include <sys/socket.h>
 
 #define DEVICES_MAX 256
 

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #define FOLDER       "sys/bus/pci/devices"
 #define VDPA_FOLDER  "sys/bus/vdpa/devices"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
 
-#include <ctype.h>
-
 #define BLANKS     " \t\r\n"
 #define HEX_DIGITS "0123456789abcdefABCDEF"
 
