@@ -54,13 +54,10 @@ static uint32_t ports_base(const struct node *n, const struct module_options *w,
 	if (in_force && base_in_force(n) > 0)
 		return base_in_force(n);
 
-	for (size_t i = 0; !value && i < n->n_options; i++) {
-		const struct option *o = &n->options[i];
-
+	FOREACH_WHILE(o, n->options, n->n_options, !value)
 		if (o->source != OPTION_LOAD && streq(o->module, ERDMA_MODULE) &&
 		    streq(o->name, ERDMA_PORTS) && to_port(o->value) > 0)
 			base = to_port(o->value); /* the last wins */
-	}
 	return base > 0 ? base : ERDMA_PORTS_BASE;
 }
 

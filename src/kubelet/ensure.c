@@ -43,14 +43,14 @@ static void make_edit(const struct kubelet_found *k, const struct kubelet_decisi
 		return;
 	}
 
-	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++) {
 		const struct kubelet_item *item = &d->items[s];
 
 		if (item->outcome == KUBELET_CHANGED && item->way == lead->way &&
 		    streq(item->path, lead->path))
-			kubelet_edit_add(&e, (enum kubelet_setting)s, item->to);
+			kubelet_edit_add(&e, s, item->to);
 		else if (kubelet_is_own(e.way) && streq(k->seen.values[s].path, lead->path))
-			kubelet_edit_add(&e, (enum kubelet_setting)s, k->seen.values[s].text);
+			kubelet_edit_add(&e, s, k->seen.values[s].text);
 	}
 	e.extra = k->extra;
 	*ret = e;
@@ -197,7 +197,7 @@ static int take_back_policy(const struct fs *fs, const struct kubelet_result *re
 /* Reports the settings that were changed as changed, with their values before. */
 static void note_changes(const struct run *run, struct kubelet_result *res)
 {
-	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++) {
 		struct kubelet_item *item = &res->decision.items[s];
 
 		if (run->first[s].row > 0) {
@@ -220,7 +220,7 @@ static void note_changes(const struct run *run, struct kubelet_result *res)
  */
 static int tidy(const struct run *run, const struct kubelet_result *res, int *locked)
 {
-	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++) {
 		_cleanup_(target_done) struct target t = TARGET_NONE;
 		const char *path = res->kubelet.seen.values[s].path;
 

@@ -280,12 +280,12 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
  * kubeadm does not write. Others, as /etc/environment, are of more programs. */
 static const char *free_env_file(const struct unit *u)
 {
-	for (size_t i = u->n_env_files; i-- > 0;)
-		if (strstr(u->env_files[i].path, "kubelet") &&
-		    !streq(basename(u->env_files[i].path), "kubeadm-flags.env") &&
-		    !u->env_files[i].path[strcspn(u->env_files[i].path, "*?[")])
-			return u->env_files[i].path;
-	return "";
+	const struct env_file *last = FIND_LAST(
+		f, u->env_files, u->n_env_files,
+		strstr(f->path, "kubelet") && !streq(basename(f->path), "kubeadm-flags.env") &&
+			!f->path[strcspn(f->path, "*?[")]);
+
+	return last ? last->path : "";
 }
 
 /* The last variable on the command line that is there for more, and whose file we may edit. */
@@ -465,11 +465,10 @@ static void find_drop_in(const struct value_look *l, struct kubelet_found *k)
 	const char *last = "";
 
 	FOREACH(source, l->sources.sources, l->sources.n_sources)
-		for (int s = 0; s < _KUBELET_SETTING_N; s++)
+		for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++)
 			if (!ANY(o, own_drop_ins, ELEMENTSOF(own_drop_ins),
 				 streq(*o, source->name)) &&
-			    yaml_find(&source->items, kubelet_key((enum kubelet_setting)s), "") &&
-			    *source->name)
+			    yaml_find(&source->items, kubelet_key(s), "") && *source->name)
 				last = source->name;
 
 	for (size_t i = 0; i < ELEMENTSOF(own_drop_ins) && !*k->drop_in; i++)
@@ -568,8 +567,8 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 	const struct flag *root_dir = flags_last(&l->flags, FLAG_ROOT_DIR);
 	const char *k0s = k0s_dir(l, k);
 
-	for (int s = 0; s < _KUBELET_SETTING_N; s++)
-		find_value(l, k, (enum kubelet_setting)s);
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++)
+		find_value(l, k, s);
 	/* MicroK8s has variables of its wrapper in there. */
 	k->seen.cpus.is_unclear = root_dir && (root_dir->is_cut || root_dir->value[0] != '/');
 	COPY(k->seen.root_dir, root_dir && !k->seen.cpus.is_unclear ? root_dir->value
@@ -708,7 +707,7 @@ static void forget_values(const struct fs *fs, const struct fs_unread *unread,
 	if (unread->error == 0 && unread->n == 0)
 		return;
 	PRINT(k->unknown, "/%.190s: %s", path, strerror(-error));
-	for (int s = 0; s < _KUBELET_SETTING_N; s++)
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++)
 		k->seen.values[s] = (struct kubelet_value){ .source = KUBELET_UNKNOWN };
 }
 

@@ -60,7 +60,7 @@ static void forget_left_out(struct kubelet_found *k)
 {
 	k->needs_dir = false; /* it may have it */
 	k->is_left_out = k->is_waiting || (*k->seen.file && !k->seen.has_file);
-	for (int s = 0; s < _KUBELET_SETTING_N && k->is_left_out; s++)
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N && k->is_left_out; s++)
 		if (k->seen.values[s].source == KUBELET_DEFAULT)
 			k->seen.values[s] = (struct kubelet_value){ .source = KUBELET_UNKNOWN };
 }

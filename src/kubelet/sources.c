@@ -62,8 +62,8 @@ static const struct {
 
 bool sources_are_read(const char *key, const char *sub)
 {
-	for (int s = 0; s < _KUBELET_SETTING_N; s++)
-		if (streq(key, kubelet_key((enum kubelet_setting)s)))
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++)
+		if (streq(key, kubelet_key(s)))
 			return !sub || !*sub;
 	return ANY(k, keys, ELEMENTSOF(keys),
 		   streq(key, k->key) && (!sub || !k->sub || streq(sub, k->sub)));

@@ -209,14 +209,10 @@ static bool is_dropped_by_dranet(const struct linter *l, const struct function *
 {
 	const struct netdev *nd = node_netdev_of(l->node, f->pci->address);
 
-	for (size_t i = 0; nd && i < l->node->n_destinations; i++) {
-		const struct destination *d = &l->node->destinations[i];
-
-		for (size_t k = 0;
-		     d->to == TO_DEFAULT && d->lookup.result == 0 && k < d->lookup.n_hops; k++)
-			if (d->lookup.hops[k] == nd->ifindex)
-				return true;
-	}
+	FOREACH_WHILE(d, l->node->destinations, l->node->n_destinations, nd)
+		if (d->to == TO_DEFAULT && d->lookup.result == 0 &&
+		    ANY(hop, d->lookup.hops, d->lookup.n_hops, *hop == nd->ifindex))
+			return true;
 	return false;
 }
 

@@ -55,13 +55,10 @@ static void want_up(const struct node *n, struct plan *p, const struct device *d
 static void want_all_up(const struct node *n, struct plan *p, const struct device *d)
 {
 	want_up(n, p, d, d->netdev);
-	for (size_t i = 0; d->ibdev && d->ibdev->n_ports > 1 && i < n->n_netdevs; i++) {
-		const struct netdev *nd = &n->netdevs[i];
-
+	FOREACH_WHILE(nd, n->netdevs, n->n_netdevs, d->ibdev && d->ibdev->n_ports > 1)
 		if (nd != d->netdev && streq(nd->pci, d->pci->address) && nd->perm_mac[0] &&
 		    !nd->master)
 			want_up(n, p, d, nd);
-	}
 }
 
 /* Is a lower MTU refused, because users of VFs count on the present one? */

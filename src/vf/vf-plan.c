@@ -241,18 +241,13 @@ static void plan_pf(const struct node *n, const struct memory *memory, struct pl
 /* VKE advises against it: GPU jobs want all of a port. */
 static void hint_gpus(const struct node *n, struct plan *p)
 {
-	const char *gpu = "", *section = NULL;
+	const struct pci *gpu = FIND_LAST(f, n->pcis, n->n_pcis, pci_is_gpu(f));
+	const struct device *d =
+		FIND(it, p->devices, p->n_devices, it->config->mode == VF_MODE_SHARED_MULTI);
 
-	for (size_t i = 0; i < n->n_pcis; i++)
-		if (pci_is_gpu(&n->pcis[i]))
-			gpu = n->pcis[i].address;
-	for (size_t i = p->n_devices; i > 0; i--)
-		if (p->devices[i - 1].config->mode == VF_MODE_SHARED_MULTI)
-			section = p->devices[i - 1].config->name;
-	if (!gpu[0] || !section)
-		return;
-
-	plan_add_hint(p, REASON_GPU_SHARED_MULTI, "", "[Device %s], GPU %s", section, gpu);
+	if (gpu && d)
+		plan_add_hint(p, REASON_GPU_SHARED_MULTI, "", "[Device %s], GPU %s",
+			      d->config->name, gpu->address);
 }
 
 void plan_vf(const struct config *c _unused_, const struct node *n, const struct memory *memory,
