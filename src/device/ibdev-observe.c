@@ -198,19 +198,18 @@ static int observe_class(const struct fs *fs, struct node *n, const char *class,
 	if (r < 0)
 		return r;
 
-	for (size_t i = 0; i < names.n_names; i++) {
-		if (!is_prefix(names.names[i], prefix))
+	FOREACH(name, names.names, names.n_names) {
+		if (!is_prefix(*name, prefix))
 			continue;
 		/* The attribute is live; names and udev links may be of before a rename. */
-		observe_text(fs, FS_PATH("%s/%s/ibdev", class, names.names[i]), ibdev,
-			     sizeof(ibdev));
-		if (!ibdev[0] || (ibdev_has_dev(fs, n) &&
-				  !fs_exists(fs, FS_PATH("dev/infiniband/%s", names.names[i]))))
+		observe_text(fs, FS_PATH("%s/%s/ibdev", class, *name), ibdev, sizeof(ibdev));
+		if (!ibdev[0] ||
+		    (ibdev_has_dev(fs, n) && !fs_exists(fs, FS_PATH("dev/infiniband/%s", *name))))
 			continue;
 
 		ib = (struct ibdev *)node_ibdev_named(n, ibdev); /* one of our own */
 		if (ib)
-			copy((char *)ib + member, sizeof(ib->uverbs), names.names[i]);
+			copy((char *)ib + member, sizeof(ib->uverbs), *name);
 	}
 	return 0;
 }

@@ -89,19 +89,18 @@ static void read_parameters(const struct fs *fs, struct node *n, struct module *
 	_cleanup_(fs_names_done) struct fs_names names = {};
 
 	node_note(n, fs_list(fs, FS_PATH("sys/module/%s/parameters", m->name), &names));
-	for (size_t i = 0; i < names.n_names; i++) {
-		struct parameter *p = (struct parameter *)module_parameter(m, names.names[i]);
+	FOREACH(name, names.names, names.n_names) {
+		struct parameter *p = (struct parameter *)module_parameter(m, *name);
 
-		if (strlen(names.names[i]) >= sizeof(p->name))
+		if (strlen(*name) >= sizeof(p->name))
 			continue;
 		if (!p)
 			p = APPEND(m->parameters, m->n_parameters);
 		if (!node_note(n, p ? 0 : -ENOMEM))
 			return;
-		COPY(p->name, names.names[i]);
+		COPY(p->name, *name);
 		make_printable(p->name);
-		read_text(fs, m->name, FS_PATH("parameters/%s", names.names[i]), p->value,
-			  sizeof(p->value));
+		read_text(fs, m->name, FS_PATH("parameters/%s", *name), p->value, sizeof(p->value));
 	}
 	module_sort_parameters(m);
 }

@@ -42,10 +42,9 @@ static void observe_sysfs_lower(const struct fs *fs, struct netdev *nd)
 	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/iflink", nd->name), &iflink) < 0 ||
 	    iflink == nd->ifindex || fs_list(fs, FS_PATH("sys/class/net/%s", nd->name), &names) < 0)
 		return;
-	for (size_t i = 0; i < names.n_names; i++)
-		if (is_prefix(names.names[i], "lower_") &&
-		    fs_read_u32(fs,
-				FS_PATH("sys/class/net/%s/%s/ifindex", nd->name, names.names[i]),
+	FOREACH(name, names.names, names.n_names)
+		if (is_prefix(*name, "lower_") &&
+		    fs_read_u32(fs, FS_PATH("sys/class/net/%s/%s/ifindex", nd->name, *name),
 				&lower) >= 0 &&
 		    lower == iflink)
 			nd->link = lower;
