@@ -323,10 +323,9 @@ static int refuse_option(bool is_without_value, const char *last)
 			      : optopt > LONG  ? "is not valid: the option takes no value"
 					       : "is no option here";
 
-	for (size_t i = 0; i < ELEMENTSOF(foreign_options) && !is_without_value; i++)
-		if (streq(word, foreign_options[i].letter) ||
-		    is_prefix(word, foreign_options[i].word))
-			instead = foreign_options[i].instead;
+	FOREACH_WHILE(row, foreign_options, ELEMENTSOF(foreign_options), !is_without_value)
+		if (streq(word, row->letter) || is_prefix(word, row->word))
+			instead = row->instead;
 	log_error("%s %s", word, instead);
 	return -EINVAL;
 }

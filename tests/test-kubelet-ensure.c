@@ -957,23 +957,25 @@ static void a_file_that_cannot_be_read_has_no_value(_unused_ void **state)
 /* Beside a stricter flag in the configuration of k3s. */
 static void a_configuration_of_k3s_that_cannot_be_read_has_no_flags(_unused_ void **state)
 {
-#define FLAG "topology-manager-policy=restricted"
-#define DIR  "etc/rancher/k3s/config.yaml.d"
+#define RESTRICTED "topology-manager-policy=restricted"
+#define DIR        "etc/rancher/k3s/config.yaml.d"
 	static const struct {
 		const char *name, *text;
 		enum kubelet_outcome outcome;
 		void (*make)(const char *path);
 	} cases[] = {
-		{ "a list", "kubelet-arg+: [" FLAG "]\n", KUBELET_SATISFIED, NULL },
-		{ "an alias", "a: &e " FLAG "\nkubelet-arg+: [*e]\n", KUBELET_SATISFIED, NULL },
-		{ "a list by alias", "a: &e [" FLAG "]\nkubelet-arg+: *e\n", KUBELET_SATISFIED,
+		{ "a list", "kubelet-arg+: [" RESTRICTED "]\n", KUBELET_SATISFIED, NULL },
+		{ "an alias", "a: &e " RESTRICTED "\nkubelet-arg+: [*e]\n", KUBELET_SATISFIED,
 		  NULL },
-		{ "a merge key", "a: &e {kubelet-arg+: [" FLAG "]}\n<<: *e\n", KUBELET_SATISFIED,
+		{ "a list by alias", "a: &e [" RESTRICTED "]\nkubelet-arg+: *e\n",
+		  KUBELET_SATISFIED, NULL },
+		{ "a merge key", "a: &e {kubelet-arg+: [" RESTRICTED "]}\n<<: *e\n",
+		  KUBELET_SATISFIED, NULL },
+		{ "an explicit key", "? kubelet-arg+\n: [" RESTRICTED "]\n", KUBELET_SATISFIED,
 		  NULL },
-		{ "an explicit key", "? kubelet-arg+\n: [" FLAG "]\n", KUBELET_SATISFIED, NULL },
-		{ "a tag", "kubelet-arg+: [!!str " FLAG "]\n", KUBELET_REFUSED, NULL },
-		{ "a tab", "kubelet-arg+:\n\t- " FLAG "\n", KUBELET_REFUSED, NULL },
-		{ "Latin-1", "kubelet-arg+: [" FLAG "] # \xE9\n", KUBELET_REFUSED, NULL },
+		{ "a tag", "kubelet-arg+: [!!str " RESTRICTED "]\n", KUBELET_REFUSED, NULL },
+		{ "a tab", "kubelet-arg+:\n\t- " RESTRICTED "\n", KUBELET_REFUSED, NULL },
+		{ "Latin-1", "kubelet-arg+: [" RESTRICTED "] # \xE9\n", KUBELET_REFUSED, NULL },
 		{ "a FIFO", NULL, KUBELET_REFUSED, make_fifo },
 		{ "a folder", NULL, KUBELET_REFUSED, make_folder },
 		{ "a link to itself", NULL, KUBELET_REFUSED, make_loop },

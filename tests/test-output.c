@@ -1570,6 +1570,38 @@ static void a_device_that_is_lost_for_a_moment_keeps_its_name(_unused_ void **st
 	assert_string_equal(output_plugin_netdev(&d), "ens1v0");
 }
 
+static size_t n_left; /* allocations of jansson before the one that fails */
+
+static void *allocate(size_t size)
+{
+	return n_left-- == 0 ? NULL : malloc(size);
+}
+
+/* An item is whole, or there is none. */
+static void no_key_is_left_out_for_want_of_memory(_unused_ void **state)
+{
+	const struct config config = { .plugin = { .type = PLUGIN_RDMA_SHARED, .shares = 100 } };
+	struct action action = { .verb = VERB_SET_SYSCTL, .target = "pci", .subject = "rp_filter" };
+	const struct plan p = { .actions = &action, .n_actions = 1 };
+
+	complete_actions(&action, 1);
+	json_set_alloc_funcs(allocate, free);
+	for (size_t n = 0; n < 100; n++) {
+		_cleanup_(freep) char *text = NULL;
+		json_t *item;
+
+		n_left = n;
+		item = output_plugin_resource_item(&config, "rdma/hca", 2, 1);
+		if (item)
+			assert_int_equal(document_get_number(item, "infiniband"), 1);
+		json_decref(item);
+		n_left = n;
+		if (output_actions_json(&p, &text) >= 0)
+			assert_non_null(strstr(text, "\"subject\": \"rp_filter\""));
+	}
+	json_set_alloc_funcs(malloc, free);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1587,6 +1619,7 @@ int main(void)
 		cmocka_unit_test(the_tree_counts_nics_where_a_bond_has_two),
 		cmocka_unit_test(what_becomes_of_new_vfs_comes_after_the_plan),
 		cmocka_unit_test(plan_json_has_numbers_where_the_verb_counts),
+		cmocka_unit_test(no_key_is_left_out_for_want_of_memory),
 		cmocka_unit_test(an_action_with_advice_of_its_own_tells_that),
 		cmocka_unit_test(what_a_process_kept_from_being_done_is_remembered_as_failed),
 		cmocka_unit_test(an_empty_plan_is_an_empty_list_and_says_so),

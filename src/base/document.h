@@ -86,6 +86,17 @@ static inline json_t *document_name(const char *s)
 		_list;                                                                             \
 	})
 
+/* Does @condition, an expression of the item @it, hold for any item of a list? */
+#define document_any(it, list, condition)                                                          \
+	({                                                                                         \
+		bool _any = false;                                                                 \
+		for (size_t _i = 0; _i < json_array_size(list) && !_any; _i++) {                   \
+			const json_t *it = json_array_get((list), _i);                             \
+			_any = (condition);                                                        \
+		}                                                                                  \
+		_any;                                                                              \
+	})
+
 static inline int document_add_number(json_t *object, const char *key, int64_t number)
 {
 	return json_object_set_new(object, key, json_integer(number)) < 0 ? -ENOMEM : 0;

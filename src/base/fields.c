@@ -235,17 +235,15 @@ static json_t *pack_field(const struct field *f, const char *base)
 
 static bool is_alone(const struct fields *s, const json_t *object)
 {
-	for (size_t i = 0; i < s->n_rows; i++)
-		if (s->rows[i].flags & FIELD_ALONE)
-			return json_object_size(object) == 1 &&
-			       json_object_get(object, s->rows[i].key);
+	FOREACH(row, s->rows, s->n_rows)
+		if (row->flags & FIELD_ALONE)
+			return json_object_size(object) == 1 && json_object_get(object, row->key);
 	return false;
 }
 
 int fields_update(json_t *object, const struct fields *s, const void *from)
 {
-	for (size_t i = 0; i < s->n_rows; i++) {
-		const struct field *f = &s->rows[i];
+	FOREACH(f, s->rows, s->n_rows) {
 		const bool may_be_absent = f->has > 0 || f->flags & FIELD_SPARSE;
 
 		if (!f->key)
@@ -393,9 +391,8 @@ static int parse_item(const struct field *f, const char *key, const json_t *valu
 		      char *place)
 {
 	char *item;
-	int r;
+	int r = add_item(f, base, &item);
 
-	r = add_item(f, base, &item);
 	if (r < 0)
 		return r;
 	if (key && !document_from_name(key, item + f->of->rows[0].offset, f->of->rows[0].size))
@@ -418,13 +415,12 @@ static int parse_list(const struct field *f, const json_t *list, char *base, cha
 
 	if (!json_is_array(list))
 		return -EINVAL;
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach(list, i, item) {
 		r = parse_item(f, NULL, item, base, place);
 		if (r == -EINVAL && f->flags & FIELD_FORGET) /* no room for more */
 			return n;
 		if (r < 0) {
-			snprintf(number, sizeof(number), "entry %zu", i);
+			PRINT(number, "entry %zu", i);
 			add_place(place, number);
 			return r;
 		}
@@ -453,8 +449,7 @@ static int parse_map(const struct field *f, const json_t *object, char *base, ch
 
 	if (!json_is_object(object))
 		return -EINVAL;
-	json_object_foreach((json_t *)object, key, item)
-	{
+	json_object_foreach((json_t *)object, key, item) {
 		r = parse_item(f, key, item, base, place);
 		if (r < 0) {
 			add_place(place, key);
@@ -547,8 +542,7 @@ int fields_parse(const struct fields *s, const json_t *value, void *to, char *pl
 
 	if (place)
 		*place = '\0';
-	for (size_t i = 0; i < s->n_rows && r >= 0; i++) {
-		const struct field *f = &s->rows[i];
+	FOREACH_WHILE(f, s->rows, s->n_rows, r >= 0) {
 		const json_t *found = is_object ? json_object_get(value, f->key) : NULL;
 
 		if (!f->key || f->flags & FIELD_SHOWN)

@@ -8,7 +8,7 @@
  *
  *     static const struct field rows[] = {
  *             NUMBER(struct netdev, "ifindex", ifindex, .flags = FIELD_NEEDED),
- *             FIELD(FIELD_FILE_NAME, struct netdev, "name", name, .flags = FIELD_NEEDED),
+ *             FILE_NAME(struct netdev, "name", name, .flags = FIELD_NEEDED),
  *     };
  *     static const struct fields netdev_fields = FIELDS(rows, struct netdev);
  *
@@ -83,6 +83,17 @@ struct fields {
 	  .offset = offsetof(struct_, member_),                                                    \
 	  .size = sizeof(((struct_ *)0)->member_),                                                 \
 	  ##__VA_ARGS__ }
+#define TEXT(struct_, key_, ...)      FIELD(FIELD_TEXT, struct_, key_, __VA_ARGS__)
+#define NAME(struct_, key_, ...)      FIELD(FIELD_NAME, struct_, key_, __VA_ARGS__)
+#define FILE_NAME(struct_, key_, ...) FIELD(FIELD_FILE_NAME, struct_, key_, __VA_ARGS__)
+#define FLAG(struct_, key_, ...)      FIELD(FIELD_FLAG, struct_, key_, __VA_ARGS__)
+/* An address whose family is the member "family" of the same struct; a prefix has a length. */
+#define HOST(struct_, key_, member_, ...)                                                          \
+	FIELD(FIELD_HOST, struct_, key_, member_, .family = offsetof(struct_, family),             \
+	      ##__VA_ARGS__)
+#define PREFIX(struct_, key_, member_, length_, ...)                                               \
+	FIELD(FIELD_PREFIX, struct_, key_, member_, .family = offsetof(struct_, family),           \
+	      .length = offsetof(struct_, length_), ##__VA_ARGS__)
 #define NUMBER(struct_, key_, member_, ...)                                                        \
 	FIELD(FIELD_NUMBER, struct_, key_, member_,                                                \
 	      .is_signed = (__typeof__(((struct_ *)0)->member_))-1 < 1, ##__VA_ARGS__)

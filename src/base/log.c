@@ -27,7 +27,7 @@ bool log_is_journal(void)
 
 	if (!stream || fstat(STDERR_FILENO, &st) < 0)
 		return false;
-	snprintf(own, sizeof(own), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+	PRINT(own, "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
 	return streq(own, stream);
 }
 
@@ -66,9 +66,8 @@ static void log_write(enum log_level level, const char *text, const char *cause)
 	char line[1024];
 	int n;
 
-	n = snprintf(line, sizeof(line), "%s%s%s%s\n",
-		     log_is_journal() && !is_json ? prefixes[level] : "", text, *cause ? ": " : "",
-		     cause);
+	n = PRINT(line, "%s%s%s%s\n", log_is_journal() && !is_json ? prefixes[level] : "", text,
+		  *cause ? ": " : "", cause);
 	if (n < 0)
 		return;
 	if ((size_t)n >= sizeof(line)) {

@@ -54,7 +54,7 @@ static int hang(const struct screen *p, const char *line)
 		return n + 2;
 	if (n > 0 || !gap)
 		return n > 0 ? n : 2;
-	snprintf(label, sizeof(label), "%.*s", (int)(gap + strspn(gap, " ") - line), line);
+	PRINT(label, "%.*s", (int)(gap + strspn(gap, " ") - line), line);
 	at = screen_columns(label);
 	return at < p->width / 2 ? at : 2;
 }

@@ -108,6 +108,14 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 	return memset((char *)*array + size * (*n)++, 0, size);
 }
 
+/* A loop over the elements of an array, which does not grow meanwhile. @it points to each; the body
+ * does not set it. */
+#define FOREACH(it, array, n)                                                                      \
+	for (__typeof__(&*(array)) it = (array); (size_t)(it - (array)) < (n); it++)
+/* The same, to the first of them for which @condition does not hold before its turn. */
+#define FOREACH_WHILE(it, array, n, condition)                                                     \
+	for (__typeof__(&*(array)) it = (array); (size_t)(it - (array)) < (n) && (condition); it++)
+
 /* Does @condition, an expression of the pointer @it, hold for any element of an array? */
 #define ANY(it, array, n, condition)                                                               \
 	({                                                                                         \
@@ -130,6 +138,18 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 				break;                                                             \
 		}                                                                                  \
 		_i < (n) ? &(array)[_i] : NULL;                                                    \
+	})
+
+/* The last one for which it holds; else NULL. */
+#define FIND_LAST(it, array, n, condition)                                                         \
+	({                                                                                         \
+		size_t _left = (n);                                                                \
+		for (; _left > 0; _left--) {                                                       \
+			__typeof__(&*(array)) it = &(array)[_left - 1];                            \
+			if (condition)                                                             \
+				break;                                                             \
+		}                                                                                  \
+		_left > 0 ? &(array)[_left - 1] : NULL;                                            \
 	})
 
 /* Keeps the elements for which @condition holds, in their order. The room stays, and APPEND() finds
@@ -326,6 +346,8 @@ static inline bool copy(char *to, size_t size, const char *from)
 	return true;
 }
 #define COPY(to, from) copy((to), sizeof(to), (from))
+/* Prints into an array. Return: as snprintf(), so that what was cut can be told. */
+#define PRINT(to, ...) snprintf((to), sizeof(to), __VA_ARGS__)
 
 /* Appends a word, behind @gap unless it is the first. False: it does not fit, and is left out. */
 static inline _printf_(4, 5) bool append_word(char *list, size_t size, const char *gap,

@@ -40,8 +40,7 @@ static void recorder_done(struct recorder *rec)
 	free(rec->records);
 }
 
-/* A table of 1,024 GIDs is read for the few that are set; an absent slot is read as an empty one.
- */
+/* A table of 1,024 GIDs is read for the few that are set; an absent slot reads as an empty one. */
 static bool is_empty_gid(const char *path, const char *data, size_t size)
 {
 	return strstr(path, "/gids/") && size >= strlen(ZERO_GID) &&
@@ -208,10 +207,9 @@ static int write_file(struct os *d, const char *config_file, const char *path)
 	char parent[PATH_MAX], temporary[PATH_MAX];
 	int r;
 
-	if ((size_t)snprintf(temporary, sizeof(temporary), "%.*s.%s.tmp", n, path, name) >=
-	    sizeof(temporary))
+	if ((size_t)PRINT(temporary, "%.*s.%s.tmp", n, path, name) >= sizeof(temporary))
 		return -ENAMETOOLONG;
-	snprintf(parent, sizeof(parent), "%.*s.", n, path);
+	PRINT(parent, "%.*s.", n, path);
 	folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* A crash may have left a temporary file behind. */
 	if (folder < 0 || (unlink(temporary) < 0 && errno != ENOENT))

@@ -19,9 +19,8 @@ int command_health(const struct command *cmd)
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	_cleanup_(freep) char *state = NULL, *text = NULL;
 	char boot_id[BOOT_ID_LEN] = "";
-	int r;
+	int r = fs_open_root(cmd->root, &fs);
 
-	r = fs_open_root(cmd->root, &fs);
 	if (r < 0) {
 		log_error_errno(r, "--root=%s", cmd->root ? cmd->root : "/");
 		return HEALTH_UNKNOWN;

@@ -58,9 +58,8 @@ static int serve_files(struct os *d, const struct helper_question *q, _unused_ c
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(freep) char *manifest = NULL;
 	struct file_request allowed;
-	int r;
+	int r = load_valid(&d->fs, NULL, &c);
 
-	r = load_valid(&d->fs, NULL, &c);
 	if (r >= 0)
 		r = make_manifest(&d->fs, &c, &manifest);
 	/* While the files are malformed, the service works with the last good configuration. */
@@ -126,9 +125,8 @@ static int serve_one(const struct helper *h, struct job *jobs)
 {
 	struct job *j = h->is_parallel ? find_free(jobs) : NULL;
 	struct helper_question q = { .fd = -EBADF };
-	int r;
+	int r = helper_take(STDIN_FILENO, &q);
 
-	r = helper_take(STDIN_FILENO, &q);
 	if (r == -EAGAIN || r == -ESRCH)
 		return 0;
 	if (r == -ENOTSOCK)

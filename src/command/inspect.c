@@ -76,9 +76,8 @@ static bool is_any_usable(const struct plan *p)
 static int print_pod(const struct config *c, const struct node *n, const struct plan *p, char **ret)
 {
 	_cleanup_(forecast_done) struct forecast f = {};
-	int r;
+	int r = p ? forecast_make(c, p, &f) : -ENODATA;
 
-	r = p ? forecast_make(c, p, &f) : -ENODATA;
 	if (r >= 0)
 		r = output_pod(c, n, p, &f, ret);
 	if (r == -ENODATA)
@@ -102,19 +101,18 @@ static int print_check(const struct command *cmd, const struct config_errors *er
 /* It says nothing about the node, so it is no problem. */
 static void warn_of_names(const struct config *c)
 {
-	for (size_t i = 0; i < c->n_devices; i++) {
-		const char *match = c->devices[i].match ? c->devices[i].match : "";
+	FOREACH(d, c->devices, c->n_devices) {
+		const char *match = d->match ? d->match : "";
 
 		if (!*match)
-			log_warning("[Device %s] has no Match=, so it matches no NIC",
-				    c->devices[i].name);
+			log_warning("[Device %s] has no Match=, so it matches no NIC", d->name);
 		if (strstr(match, "netdev:") || strstr(match, "ibdev:"))
 			log_warning(
 				"[Device %s] Match=%s: other programs can change the name of a "
 				"network device or RDMA device, and the kernel numbers those that "
 				"it names in the order of their probes; pci: or id: keeps its "
 				"meaning over boots",
-				c->devices[i].name, match);
+				d->name, match);
 	}
 }
 
@@ -270,9 +268,8 @@ static int explain(struct os *d, const struct config *c, const char *name, bool 
 {
 	_cleanup_(inspection_done) struct inspection in = {};
 	const struct pci *pci;
-	int r;
+	int r = loop_plan(d, c, &in);
 
-	r = loop_plan(d, c, &in);
 	if (r < 0)
 		return r;
 	if (streq(name, KUBELET_NAME))
@@ -299,9 +296,8 @@ static int explain(struct os *d, const struct config *c, const char *name, bool 
 static int make_manifest(struct os *d, const struct config *c, char **ret)
 {
 	_cleanup_(inspection_done) struct inspection in = {};
-	int r;
+	int r = loop_plan(d, c, &in);
 
-	r = loop_plan(d, c, &in);
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be looked at");
 	r = output_dra(c, &in.node, &in.plan, ret);
@@ -403,9 +399,8 @@ int command_plan(const struct command *cmd)
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	_cleanup_(inspection_done) struct inspection in = {};
 	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = cmd->preset ? try_preset(cmd, &s) : session_open(cmd, &s);
 
-	r = cmd->preset ? try_preset(cmd, &s) : session_open(cmd, &s);
 	if (r < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
 

@@ -42,9 +42,8 @@ static int answer(void *userdata, const struct questions *q _unused_,
 {
 	const struct options *o = userdata;
 	struct netlink *rdma = &o->os->rdma;
-	int r;
+	int r = netlink_open(rdma);
 
-	r = netlink_open(rdma);
 	if (r == -EPROTONOSUPPORT) /* a kernel without RDMA, or its module is not installed */
 		return 0;
 	if (r < 0)
@@ -147,13 +146,11 @@ static int put(struct os *d, const char *text)
 {
 	struct options o = { d, NULL, { { MODPROBE_BAKED_PATH, text, NULL } } };
 	_cleanup_(freep) char *have = NULL;
-	int r;
+	int r = observe_option_file(&d->fs, MODPROBE_BAKED_PATH, &have);
 
-	r = observe_option_file(&d->fs, MODPROBE_BAKED_PATH, &have);
 	if (r < 0)
 		return log_error_errno(r, "/" MODPROBE_BAKED_PATH);
-	/* An empty one masks ours, on purpose. Of a text of any version the first line is the same.
-	 */
+	/* An empty one masks ours, on purpose. The first line is the same in every version. */
 	if (have && !is_prefix(have, MARKER)) {
 		log_error("/" MODPROBE_BAKED_PATH
 			  ": is not of rdma-provision, and is left as it is; move it away");
@@ -176,10 +173,9 @@ static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct m
 		plan_options(&n, &p, w, mode == DRIVER_MODE_OFED);
 	if (r < 0 || plan_result(&p) < 0)
 		log_warning("Whether other options are contrary to these is not known");
-	for (size_t i = 0; i < p.n_actions; i++)
-		log_warning("%s: %s: %s. %s", p.actions[i].target,
-			    reason_meaning(p.actions[i].reason), p.actions[i].detail,
-			    action_advice(&p.actions[i]));
+	FOREACH(a, p.actions, p.n_actions)
+		log_warning("%s: %s: %s. %s", a->target, reason_meaning(a->reason), a->detail,
+			    action_advice(a));
 }
 
 /* The image's machine needed other functions, and what it tried is nothing to the next one. */
@@ -280,8 +276,7 @@ static bool is_hidden(const struct fs *fs, const char *text)
 /* Options come too late for what the initramfs has loaded. */
 static void tell_loaded(const struct fs *fs, const struct module_options *w)
 {
-	for (size_t i = 0; i < w->n_options; i++) {
-		const struct module_option *o = &w->options[i];
+	FOREACH(o, w->options, w->n_options) {
 		char value[64] = "";
 
 		if (streq(o->module, CORE_MODULE)) /* its mode can be changed: plan_netns() */
@@ -342,9 +337,8 @@ int command_early(const struct command *cmd)
 int command_bake(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
-	int r;
+	int r = session_open(cmd, &s);
 
-	r = session_open(cmd, &s);
 	if (r < 0 || (s.config.is_invalid && !cmd->is_undo))
 		return EXIT_FAILURE;
 	return (cmd->is_undo ? bake_undo(&s.os) : bake(&s.os, &s.config)) < 0 ? EXIT_FAILURE

@@ -11,13 +11,13 @@ static bool choose_by_label(const struct node *n, struct preset_choice *c)
 
 	if (!*mode)
 		return false;
-	snprintf(c->why, sizeof(c->why), "%s" VKE_RDMA_MODE "=%s",
-		 n->kubelet.has_label_file ? "the file of LabelFile= has "
-					   : "the kubelet has --node-labels=",
-		 mode);
+	PRINT(c->why, "%s" VKE_RDMA_MODE "=%s",
+	      n->kubelet.has_label_file ? "the file of LabelFile= has "
+					: "the kubelet has --node-labels=",
+	      mode);
 	for (size_t i = 0; i < ELEMENTSOF(modes); i++)
 		if (streq(modes[i], mode))
-			snprintf(c->name, sizeof(c->name), "vke-%s", mode);
+			PRINT(c->name, "vke-%s", mode);
 	return true;
 }
 
@@ -27,7 +27,7 @@ static bool choose_by_function(const struct node *n, struct preset_choice *c)
 		if (!pci_is_erdma(&n->pcis[i]))
 			continue;
 		COPY(c->name, "ack-erdma");
-		snprintf(c->why, sizeof(c->why), "%s is an eRDMA function", n->pcis[i].address);
+		PRINT(c->why, "%s is an eRDMA function", n->pcis[i].address);
 		return true;
 	}
 	return false;
@@ -43,12 +43,11 @@ static bool choose_by_type(const char *type, struct preset_choice *c)
 		{ "ecs.ebmhpc", "vke-shared" },
 	};
 
-	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-		if (is_prefix(type, rows[i].prefix)) {
-			snprintf(c->name, sizeof(c->name), "%s", rows[i].preset);
-			snprintf(c->why, sizeof(c->why), "the instance type is %s%s", type,
-				 *rows[i].preset ? ""
-						 : ", which needs vke-exclusive in some regions");
+	FOREACH(row, rows, ELEMENTSOF(rows))
+		if (is_prefix(type, row->prefix)) {
+			PRINT(c->name, "%s", row->preset);
+			PRINT(c->why, "the instance type is %s%s", type,
+			      *row->preset ? "" : ", which needs vke-exclusive in some regions");
 			return true;
 		}
 	return false;
@@ -65,11 +64,11 @@ void plan_preset(const struct node *n, const char *type, struct preset_choice *r
 	    !(n_nics > 0 && choose_by_type(type, ret))) {
 		ret->wants_type = n_nics > 0 && !*type;
 		if (n_nics > 0)
-			snprintf(ret->why, sizeof(ret->why),
-				 "%zu NICs of mlx5_core are those of SCC, Lingjun and VKE, and "
-				 "neither the instance type%s%s nor --node-labels=" VKE_RDMA_MODE
-				 "=MODE of the kubelet tells which",
-				 n_nics, *type ? " " : "", type);
+			PRINT(ret->why,
+			      "%zu NICs of mlx5_core are those of SCC, Lingjun and VKE, and "
+			      "neither the instance type%s%s nor --node-labels=" VKE_RDMA_MODE
+			      "=MODE of the kubelet tells which",
+			      n_nics, *type ? " " : "", type);
 		else
 			COPY(ret->why, "there is no eRDMA function and no NIC of mlx5_core");
 	}

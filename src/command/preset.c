@@ -41,9 +41,8 @@ static int list_presets(const struct fs *fs, struct fs_names *ret)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	size_t kept = 0;
-	int r;
+	int r = fs_list(fs, PRESET_FOLDER, &names);
 
-	r = fs_list(fs, PRESET_FOLDER, &names);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	for (size_t i = 0; i < names.n_names; i++) {
@@ -71,10 +70,9 @@ static int describe(const struct fs *fs, const char *name, char *ret, size_t siz
 	_cleanup_(freep) char *text = NULL;
 	char *rest = NULL;
 	size_t n_text, n = 0;
-	int r;
+	int r = fs_read_all(fs, FS_PATH(PRESET_FOLDER "/%s.conf", name), FILE_MAX_BYTES, false,
+			    &text, &n_text);
 
-	r = fs_read_all(fs, FS_PATH(PRESET_FOLDER "/%s.conf", name), FILE_MAX_BYTES, false, &text,
-			&n_text);
 	if (r < 0)
 		return r;
 	*ret = '\0';
@@ -139,20 +137,20 @@ static int read_preset(const struct fs *fs, const char *name, bool is_trial, str
 	char path[PATH_MAX], begin[QUOTED_LEN + 16], buf[QUOTED_LEN];
 	int r;
 
-	if ((size_t)snprintf(path, sizeof(path), PRESET_FOLDER "/%s.conf", name) >= sizeof(path) ||
+	if ((size_t)PRINT(path, PRESET_FOLDER "/%s.conf", name) >= sizeof(path) ||
 	    strchr(name, '/') || !*name || *name == '.')
 		r = -ENOENT;
 	else
 		r = read_file(fs, path, is_trial, p);
 	if (r == -ENOENT) {
-		snprintf(begin, sizeof(begin), "--preset=%s", config_quoted(name, buf));
+		PRINT(begin, "--preset=%s", config_quoted(name, buf));
 		preset_list(fs, begin);
 		return r;
 	}
 	if (r < 0)
 		return log_error_errno(r, "/%s", path);
 
-	snprintf(p->target, sizeof(p->target), "/" PRESET_FOLDER "/%s.conf", name);
+	PRINT(p->target, "/" PRESET_FOLDER "/%s.conf", name);
 	return 0;
 }
 
@@ -160,9 +158,8 @@ static int read_preset(const struct fs *fs, const char *name, bool is_trial, str
 static int look_at_link(const struct fs *fs, struct preset *p)
 {
 	char target[PATH_MAX], buf[QUOTED_LEN];
-	int r;
+	int r = fs_read_link(fs, PRESET_PATH, target, sizeof(target));
 
-	r = fs_read_link(fs, PRESET_PATH, target, sizeof(target));
 	if (r >= 0 && is_own_target(target)) {
 		COPY(p->old, target);
 		return p->text && streq(target, p->target);
@@ -257,9 +254,8 @@ static json_t *make_presets(const struct fs *fs, const struct fs_names *names)
 	for (size_t i = 0; i < names->n_names; i++) {
 		const char *name = names->names[i];
 		char text[1024];
-		int r;
+		int r = describe(fs, name, text, sizeof(text));
 
-		r = describe(fs, name, text, sizeof(text));
 		if (r == -ENOMEM)
 			return NULL;
 		if (r < 0) {

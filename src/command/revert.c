@@ -46,9 +46,8 @@ static int write_state(const struct world *w)
 	_cleanup_(config_done) struct config c = {};
 	const struct pass pass = { .config = &c, .is_service = true };
 	struct pass_result result = {};
-	int r;
+	int r = load_config(&w->os->fs, NULL, &c);
 
-	r = load_config(&w->os->fs, NULL, &c);
 	return r < 0 ? r : loop_rounds(w, &pass, &result);
 }
 
@@ -60,12 +59,11 @@ int revert(const struct world *w, bool with_vfs)
 				   .config = &nothing,
 				   .is_wait_over = true,
 				   .userdata = &with_vfs };
-	_cleanup_(closep) int lock = -EBADF;
 	const struct fs *fs = &w->os->fs;
 	struct pass_result result = {};
 	int r, r_state;
+	_cleanup_(closep) int lock = loop_lock(fs, NULL);
 
-	lock = loop_lock(fs, NULL);
 	if (lock < 0)
 		return lock;
 
@@ -85,9 +83,8 @@ int command_revert(const struct command *cmd)
 {
 	struct os d = {};
 	struct world w;
-	int r;
+	int r = session_open_root(cmd, &d);
 
-	r = session_open_root(cmd, &d);
 	if (r < 0)
 		return EXIT_FAILURE;
 

@@ -32,9 +32,8 @@ int command_run(const struct command *cmd)
 static int print_state(const struct command *cmd, const struct fs *fs)
 {
 	_cleanup_(freep) char *state = NULL;
-	int r;
+	int r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &state, NULL);
 
-	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &state, NULL);
 	if (r < 0 && cmd->is_json)
 		log_error_errno(r, "/" STATE_PATH);
 	if (r < 0)
@@ -61,16 +60,14 @@ static int tell_reasons(const struct fs *fs, const char *before)
 	json_auto_t *state = NULL;
 	const json_t *reasons, *item;
 	size_t size, i;
-	int r;
+	int r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
 
-	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
 	if (r >= 0)
 		r = document_parse(text, size, 0, &state, NULL);
 	if (r < 0)
 		return r;
 	reasons = json_object_get(state, "reasons");
-	json_array_foreach(reasons, i, item)
-	{
+	json_array_foreach(reasons, i, item) {
 		const char *target = document_get_text(item, "target");
 		const char *detail = document_get_text(item, "detail");
 
@@ -129,9 +126,8 @@ static int apply(const struct command *cmd, struct session *s)
 int command_apply(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
-	int r;
+	int r = session_open(cmd, &s);
 
-	r = session_open(cmd, &s);
 	if (r < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
 
@@ -192,9 +188,8 @@ int command_wait(const struct command *cmd)
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	struct waiting w = { .fs = &fs, .fd = -EBADF };
 	enum node_state state;
-	int r;
+	int r = fs_open_root(NULL, &fs);
 
-	r = fs_open_root(NULL, &fs);
 	if (r >= 0 && manager_watch_open(UNIT, &w.watch) >= 0)
 		w.fd = manager_watch_fd(&w.watch);
 	if (r >= 0)
@@ -247,8 +242,7 @@ static bool is_ready(const struct fs *fs)
 	return state == NODE_READY;
 }
 
-/* --strict: by the drop-in of Gate=strict, which holds whatever has become of the files since then.
- */
+/* --strict: by the drop-in of Gate=strict, which holds whatever the files have become since. */
 int command_gate(const struct command *cmd)
 {
 	_cleanup_(config_done) struct config c = {};

@@ -70,10 +70,10 @@ static int refuse_argument(const struct set_request *req, const char *argument)
 	const size_t n = strcspn(argument, "=");
 	const char *meant, *dot = memrchr(argument, '.', n); /* ends the section */
 
-	snprintf(word, sizeof(word), "%.*s", (int)n, argument);
+	PRINT(word, "%.*s", (int)n, argument);
 	meant = config_meant_by("", word);
 	if (meant)
-		snprintf(hint, sizeof(hint), "did you mean %s? ", meant);
+		PRINT(hint, "did you mean %s? ", meant);
 	else if (streq(argument, "Device"))
 		COPY(hint, "quotes are missing? write Device.rdma.Expect=4, or ");
 	else if (dot && dot - argument >= SECTION_MAX)
@@ -174,9 +174,8 @@ static int parse_all(struct setting_change *c)
 {
 	for (size_t i = 0; i < c->req->n_keys; i++) {
 		struct assignment *a = APPEND(c->items, c->n_items);
-		int r;
+		int r = a ? parse(c->req, c->req->keys[i], a) : -ENOMEM;
 
-		r = a ? parse(c->req, c->req->keys[i], a) : -ENOMEM;
 		if (r < 0)
 			return r;
 		if (ANY(b, c->items, i, streq(b->section, a->section) && streq(b->key, a->key))) {
@@ -257,9 +256,8 @@ static int tell_not_set(const struct setting_change *c, const struct assignment 
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_files_done) struct config_files files = {};
 	_cleanup_(place_done) struct set_place place = {};
-	int r;
+	int r = config_files_load(c->fs, NULL, 0, &files, &errors);
 
-	r = config_files_load(c->fs, NULL, 0, &files, &errors);
 	if (r >= 0)
 		r = find_in_force(&files, a, &place);
 	if (r < 0)
@@ -278,12 +276,10 @@ static int tell_not_set(const struct setting_change *c, const struct assignment 
 
 static int edit(struct setting_change *c)
 {
-	for (size_t i = 0; i < c->n_items; i++) {
-		const struct assignment *a = &c->items[i];
-		int r;
+	FOREACH(a, c->items, c->n_items) {
+		int r = a->value ? pairs_set(&c->pairs, a->section, a->key, a->value)
+				 : pairs_unset(&c->pairs, a->section, a->key);
 
-		r = a->value ? pairs_set(&c->pairs, a->section, a->key, a->value)
-			     : pairs_unset(&c->pairs, a->section, a->key);
 		if (r == -ENOENT)
 			return tell_not_set(c, a);
 		if (r < 0)
@@ -441,8 +437,7 @@ static int write_all(const struct setting_change *c)
 
 static void tell_written(const struct setting_change *c)
 {
-	for (size_t i = 0; i < c->n_items && c->is_changed; i++) {
-		const struct assignment *a = &c->items[i];
+	FOREACH_WHILE(a, c->items, c->n_items, c->is_changed) {
 		char buf[QUOTED_LEN];
 
 		if (a->value)
@@ -491,15 +486,12 @@ static int tell_kept(const struct setting_change *c)
 		return 0;
 	if (parse_set_file(c, &pairs) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < pairs.n_items; i++) {
-		const struct pair *p = &pairs.items[i];
-
+	FOREACH(p, pairs.items, pairs.n_items)
 		if (p->key && !ANY(a, c->items, c->n_items,
 				   streq(a->section, p->section) && streq(a->key, p->key)))
 			log_warning("[%s] %s=%s stays in force over the preset; to clear it: "
 				    "rdma-provision unset \"%s.%s\" (/" SET_PATH ":%u)",
 				    p->section, p->key, p->value, p->section, p->key, p->line);
-	}
 	return 0;
 }
 
@@ -512,7 +504,7 @@ static void tell_hidden(const struct setting_change *c)
 	if (c->old || !c->text)
 		return;
 	for (size_t i = 0; i < ELEMENTSOF(others); i++) {
-		snprintf(path, sizeof(path), "%s/%s", others[i], strchr(SET_PATH, '/') + 1);
+		PRINT(path, "%s/%s", others[i], strchr(SET_PATH, '/') + 1);
 		if (fs_exists(c->fs, path) > 0)
 			log_warning("/%s: is not in force any more, /" SET_PATH " hides it", path);
 	}
@@ -568,9 +560,8 @@ static int run(struct setting_change *c, struct set_result *ret)
 {
 	_cleanup_(config_done) struct config config = {};
 	bool is_same;
-	int r;
+	int r = parse_all(c);
 
-	r = parse_all(c);
 	if (r < 0)
 		return r;
 	if (c->req->with_preset)
@@ -628,9 +619,7 @@ static void tell_no_nic(const struct config *c)
 {
 	if (c->n_devices == 0)
 		log_warning(NO_NIC);
-	for (size_t i = 0; i < c->n_devices; i++) {
-		const struct device_config *d = &c->devices[i];
-
+	FOREACH(d, c->devices, c->n_devices)
 		if (d->expect == 0)
 			log_info("No NIC of this node matches [Device %s] Match=%s; Expect=0 does "
 				 "not wait for one",
@@ -638,7 +627,6 @@ static void tell_no_nic(const struct config *c)
 		else
 			log_warning("No NIC of this node matches [Device %s] Match=%s", d->name,
 				    d->match ? d->match : "");
-	}
 }
 
 /* Is a policy of the kubelet among those that are set? */

@@ -60,9 +60,8 @@ static int read_file(const struct fs *fs, char **ret)
 static int look(struct os *d, const char *config, char **ret)
 {
 	_cleanup_(config_done) struct config c = {};
-	int r;
+	int r = load_config(&d->fs, config, &c);
 
-	r = load_config(&d->fs, config, &c);
 	return r < 0 ? r : loop_state(d, &c, ret);
 }
 
@@ -70,9 +69,8 @@ static int look(struct os *d, const char *config, char **ret)
 static int read_state(struct os *d, const char *config, char **ret)
 {
 	char word[32] = "";
-	int r;
+	int r = read_file(&d->fs, ret);
 
-	r = read_file(&d->fs, ret);
 	if (r >= 0 && !config)
 		r = MIN(status_add_config_changed(&d->fs, ret), 0);
 	if (r == -EINVAL) /* damaged, and told below */
@@ -120,9 +118,8 @@ static int show_once(struct os *d, const struct command *cmd, enum node_state *r
 {
 	_cleanup_(freep) char *state = NULL, *tree = NULL;
 	enum node_state now;
-	int r;
+	int r = read_state(d, cmd->config, &state);
 
-	r = read_state(d, cmd->config, &state);
 	if (r < 0)
 		return r;
 	r = output_read_state(state, NULL, &now);
@@ -207,9 +204,8 @@ static int put(struct follow *f, const char *text)
 
 	while (left > 0 && !f->is_over) {
 		ssize_t n;
-		int r;
+		int r = wait_any(f, true);
 
-		r = wait_any(f, true);
 		if (r < 0)
 			return r;
 		if (r == 0 || f->is_over)
@@ -248,9 +244,8 @@ static void tell_unit(struct follow *f)
 static int show(struct follow *f, const char *state)
 {
 	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = f->is_json ? output_state_line(state, &text) : draw(state, f->view, &text);
 
-	r = f->is_json ? output_state_line(state, &text) : draw(state, f->view, &text);
 	if (r < 0)
 		return r;
 	f->is_told = false;
@@ -275,9 +270,8 @@ static int refresh(struct follow *f)
 {
 	_cleanup_(freep) char *state = NULL;
 	enum node_state now;
-	int r;
+	int r = read_file(f->fs, &state);
 
-	r = read_file(f->fs, &state);
 	if (r == -ENOENT) {
 		if (f->is_terminal && f->shown)
 			put(f, CLEAR);

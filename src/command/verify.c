@@ -93,9 +93,8 @@ _printf_(5, 6) static int add(struct verify *v, enum check check, const char *ta
 	vsnprintf(is, sizeof(is), format, arguments);
 	va_end(arguments);
 	if (result != SKIPPED)
-		snprintf(between, sizeof(between),
-			 checks[check].between ? checks[check].between : "%s",
-			 checks[check].between ? target : v->traffic);
+		PRINT(between, checks[check].between ? checks[check].between : "%s",
+		      checks[check].between ? target : v->traffic);
 	v->n[result]++;
 	return json_array_append_new(v->checks,
 				     json_pack("{s:s, s:s, s:o, s:o, s:s, s:o}", "result",
@@ -160,13 +159,13 @@ static void set_traffic(struct verify *v, const struct device *d)
 	char index[32] = "";
 
 	if (g)
-		snprintf(index, sizeof(index), " -x %" PRIu32, g->index);
-	snprintf(v->traffic, sizeof(v->traffic),
-		 streq(ib->node_type, "RNIC") ? "rping -s; on the other node rping -c -a ADDRESS"
-		 : ibdev_lacks_mad(ib)
-			 ? "fi_pingpong -p efa, or usnic; on the other node the same with ADDRESS"
-			 : "ib_write_bw -d %s%s; on the other node the same with ADDRESS",
-		 ib->name, index);
+		PRINT(index, " -x %" PRIu32, g->index);
+	PRINT(v->traffic,
+	      streq(ib->node_type, "RNIC") ? "rping -s; on the other node rping -c -a ADDRESS"
+	      : ibdev_lacks_mad(ib)
+		      ? "fi_pingpong -p efa, or usnic; on the other node the same with ADDRESS"
+		      : "ib_write_bw -d %s%s; on the other node the same with ADDRESS",
+	      ib->name, index);
 }
 
 static int check_nodes(struct verify *v, const struct device *d)
@@ -269,10 +268,9 @@ static const char *why_no_smc(const struct verify *v)
 	if (v->config->smc.enable != SMC_AUTO ||
 	    ANY(a, p->actions, p->n_actions, a->step == STEP_SMC))
 		return NULL;
-	for (size_t i = 0; i < p->n_reasons; i++)
-		if (p->reasons[i].reason == REASON_SMC_ABSENT ||
-		    p->reasons[i].reason == REASON_SMC_IWARP)
-			return reason_meaning(p->reasons[i].reason);
+	FOREACH(hint, p->reasons, p->n_reasons)
+		if (hint->reason == REASON_SMC_ABSENT || hint->reason == REASON_SMC_IWARP)
+			return reason_meaning(hint->reason);
 	return "[SMC] Enable=auto does nothing in this driver mode, or without a usable device";
 }
 
@@ -284,9 +282,7 @@ static int check_smc(struct verify *v)
 
 	if (v->config->smc.enable == SMC_NO)
 		return add(v, CHECK_SMC, "node", SKIPPED, "[SMC] Enable=no");
-	for (size_t i = 0; i < v->plan->n_devices; i++) {
-		const struct device *d = &v->plan->devices[i];
-
+	FOREACH(d, v->plan->devices, v->plan->n_devices) {
 		if (!d->is_usable || !d->is_handed_out || d->is_in_pod || !d->ibdev)
 			continue;
 		n_usable++;
@@ -309,9 +305,8 @@ static int check_nccl(struct verify *v)
 {
 	_cleanup_(nccl_done) struct nccl c = {};
 	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = nccl_choose(v->config, v->node, v->plan, &c);
 
-	r = nccl_choose(v->config, v->node, v->plan, &c);
 	if (r >= 0 && c.reason == REASON_NONE)
 		r = nccl_text(&c, false, false, &text);
 	if (r < 0)

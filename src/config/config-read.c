@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <fnmatch.h>
-#include <sys/socket.h>
 
 #define DEVICES_MAX 256
 
@@ -90,7 +89,7 @@ static int unknown_section(struct merge *m, const char *section, unsigned line)
 	char accepted[256] = "", buf[QUOTED_LEN], name[QUOTED_LEN], word[QUOTED_LEN];
 	struct nearest nearest = { .word = word };
 
-	snprintf(word, sizeof(word), "%.*s", (int)n_word, section);
+	PRINT(word, "%.*s", (int)n_word, section);
 	for (size_t i = 0; i < N_SETTINGS; i++) {
 		if (!is_first_of_section(i))
 			continue;
@@ -132,10 +131,9 @@ static const struct {
 
 const char *config_meant_by(const char *section, const char *word)
 {
-	for (size_t i = 0; i < ELEMENTSOF(vendor_words); i++)
-		if (strcasecmp(vendor_words[i].word, word) == 0 &&
-		    (!vendor_words[i].section || streq(vendor_words[i].section, section)))
-			return vendor_words[i].meant;
+	FOREACH(w, vendor_words, ELEMENTSOF(vendor_words))
+		if (strcasecmp(w->word, word) == 0 && (!w->section || streq(w->section, section)))
+			return w->meant;
 	return NULL;
 }
 
@@ -146,7 +144,7 @@ static int unknown_key(struct merge *m, const char *name, unsigned line)
 	char accepted[256] = "", buf[QUOTED_LEN],
 	     section[sizeof(m->layers->name) + sizeof("Device ")];
 
-	snprintf(section, sizeof(section), "%s%s%s", m->section, device[0] ? " " : "", device);
+	PRINT(section, "%s%s%s", m->section, device[0] ? " " : "", device);
 	if (meant)
 		return unknown(m, line, "%s= in [%s]: unknown key, did you mean %s?",
 			       config_quoted(name, buf), section, meant);
@@ -233,7 +231,7 @@ static void put_hint(const struct setting *s, const char *value, char *ret, size
 	}
 	if (!setting_is_list(s))
 		return;
-	snprintf(kind, sizeof(kind), "%.*s:", (int)strcspn(value, ": \t="), value);
+	PRINT(kind, "%.*s:", (int)strcspn(value, ": \t="), value);
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
 		nearest_offer(&nearest, kinds[i]);
 	if (nearest.distance > 0 && nearest.best)
@@ -599,9 +597,8 @@ static int check_is_meant(const struct merge *m)
 
 static int build(const struct merge *m, struct config *c)
 {
-	int r;
+	int r = fill(m, 0, false, c);
 
-	r = fill(m, 0, false, c);
 	if (r >= 0)
 		r = check_netns(m, c);
 	if (r >= 0)
@@ -635,13 +632,12 @@ static int build(const struct merge *m, struct config *c)
 static int finish(struct config *c, const struct config_errors *errors)
 {
 	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = config_text(c, &text);
 
-	r = config_text(c, &text);
 	if (r < 0)
 		return r;
 
-	snprintf(c->hash, sizeof(c->hash), "%016" PRIx64, hash_text(text));
+	PRINT(c->hash, "%016" PRIx64, hash_text(text));
 	c->has_unknown = errors->n_unknown > 0;
 	if (c->has_unknown)
 		COPY(c->problem, config_errors_first(errors));
@@ -654,12 +650,11 @@ static int merge_files(struct merge *m, const struct config_files *files, struct
 	_cleanup_(config_done) struct config c = {};
 	int r = 0;
 
-	for (size_t i = 0; i < files->n_items && r >= 0; i++) {
-		m->file = files->items[i].path;
+	FOREACH_WHILE(item, files->items, files->n_items, r >= 0) {
+		m->file = item->path;
 		m->section = NULL;
-		if (files->items[i].size > 0)
-			r = reader_parse(m->file, files->items[i].data, files->items[i].size,
-					 m->errors, on_key, m);
+		if (item->size > 0)
+			r = reader_parse(m->file, item->data, item->size, m->errors, on_key, m);
 	}
 	/* Malformed files are not merged: problems that follow would be reported as well. */
 	if (r >= 0 && m->errors->n_malformed == 0)
@@ -701,9 +696,8 @@ static int put_section(FILE *f, const char *name, size_t first, const void *base
 
 	for (size_t i = first; i < N_SETTINGS && (i == first || !is_first_of_section(i)); i++) {
 		_cleanup_(freep) char *value = NULL;
-		int r;
+		int r = setting_format(&settings[i], base, &value);
 
-		r = setting_format(&settings[i], base, &value);
 		if (r < 0)
 			return r;
 		if (streq(value, settings[i].fallback))

@@ -29,16 +29,15 @@ static int refuse(struct config_errors *errors, const char *path, const char *wh
 	char absolute[PATH_MAX + 1], buf[QUOTED_LEN * 2];
 	int r;
 
-	snprintf(absolute, sizeof(absolute), "/%s", path);
-	snprintf(buf, sizeof(buf), "%s", why);
+	PRINT(absolute, "/%s", path);
+	PRINT(buf, "%s", why);
 	r = config_errors_add(errors, false, absolute, 0,
 			      "%s: use a readable file of at most %d bytes, or a link to /dev/null",
 			      buf, FILE_MAX_BYTES);
 	return r < 0 ? r : 1;
 }
 
-/* Why a file that is there could not be read. The link is asked for last: the content tells more.
- */
+/* Why a file that is there could not be read. The link comes last: the content tells more. */
 static int on_unreadable(const struct fs *fs, const char *path, int result, struct config_files *f,
 			 struct config_errors *errors)
 {
@@ -56,8 +55,7 @@ static int on_unreadable(const struct fs *fs, const char *path, int result, stru
 	case -ENOENT:
 		if (!is_link)
 			return 0;
-		snprintf(why, sizeof(why), "a link to %s, which does not exist",
-			 config_quoted(target, link));
+		PRINT(why, "a link to %s, which does not exist", config_quoted(target, link));
 		return refuse(errors, path, why);
 	case -EISDIR:
 		return refuse(errors, path, "a folder");
@@ -102,9 +100,8 @@ static int load_one(const struct fs *fs, const char *path, struct config_files *
 {
 	_cleanup_(freep) char *data = NULL;
 	size_t size, sum = 0;
-	int r;
+	int r = fs_read_all(fs, path, FILE_MAX_BYTES, true, &data, &size);
 
-	r = fs_read_all(fs, path, FILE_MAX_BYTES, true, &data, &size);
 	if (r >= 0)
 		r = record(fs, path, data, size);
 	if (r == -ENOMEM)
@@ -132,7 +129,7 @@ static int load_draft(const struct config_draft *draft, struct config_files *f)
 
 	if (!data)
 		return -ENOMEM;
-	snprintf(path, sizeof(path), "%s/%s", folders[0], draft->name);
+	PRINT(path, "%s/%s", folders[0], draft->name);
 	memcpy(data, draft->data, draft->size);
 	data[draft->size] = '\0';
 	r = add(f, path, data, draft->size);
@@ -147,9 +144,8 @@ static int load_first(const struct fs *fs, const char *const *of, const char *na
 		      struct config_files *f, struct config_errors *errors)
 {
 	for (; *of; of++) {
-		int r;
+		int r = load_one(fs, FS_PATH("%s/%s", *of, name), f, errors);
 
-		r = load_one(fs, FS_PATH("%s/%s", *of, name), f, errors);
 		if (r != 0)
 			return MIN(r, 0);
 	}
@@ -185,16 +181,15 @@ static int list_dropins(const struct fs *fs, const struct config_draft *drafts, 
 			struct conf_files *list, struct config_errors *errors)
 {
 	char absolute[PATH_MAX + 1];
-	int r;
+	int r = conf_files_list(fs, folders, "*.conf", list);
 
-	r = conf_files_list(fs, folders, "*.conf", list);
 	for (size_t i = 0; i < n_drafts && r >= 0; i++)
 		r = add_draft(list, &drafts[i]);
 	if (r < 0 || !list->unread)
 		return r;
 
 	/* Which files are in there is not known, so the set of files is not known. */
-	snprintf(absolute, sizeof(absolute), "/%s", list->unread);
+	PRINT(absolute, "/%s", list->unread);
 	return config_errors_add(errors, false, absolute, 0, "%s: use a readable folder",
 				 strerror(-list->error));
 }
@@ -203,11 +198,9 @@ static int load_dropins(const struct fs *fs, const struct config_draft *drafts, 
 			struct config_files *f, struct config_errors *errors)
 {
 	_cleanup_(conf_files_done) struct conf_files list = {};
-	int r;
+	int r = list_dropins(fs, drafts, n_drafts, &list, errors);
 
-	r = list_dropins(fs, drafts, n_drafts, &list, errors);
-	for (size_t i = 0; i < list.n_items && r >= 0; i++) {
-		const struct conf_file *file = &list.items[i];
+	FOREACH_WHILE(file, list.items, list.n_items, r >= 0) {
 		const struct config_draft *draft =
 			FIND(d, drafts, n_drafts, streq(d->name, file->name));
 
@@ -226,9 +219,8 @@ int config_files_load(const struct fs *fs, const struct config_draft *drafts, si
 		      struct config_files *ret, struct config_errors *errors)
 {
 	_cleanup_(config_files_done) struct config_files f = {};
-	int r;
+	int r = load_first(fs, main_folders, "rdma-provision.conf", &f, errors);
 
-	r = load_first(fs, main_folders, "rdma-provision.conf", &f, errors);
 	if (r >= 0)
 		r = load_dropins(fs, drafts, n_drafts, &f, errors);
 	return GIVE(r, f, ret);
@@ -269,10 +261,9 @@ int config_load(const struct fs *fs, const char *only_file, struct config *ret,
 		struct config_errors *errors)
 {
 	_cleanup_(config_files_done) struct config_files files = {};
-	int r;
+	int r = only_file ? load_only(fs, only_file, &files, errors)
+			  : config_files_load(fs, NULL, 0, &files, errors);
 
-	r = only_file ? load_only(fs, only_file, &files, errors)
-		      : config_files_load(fs, NULL, 0, &files, errors);
 	return r == -E2BIG ? -EINVAL : r < 0 ? r : config_merge(&files, ret, errors);
 }
 
@@ -288,9 +279,8 @@ int config_load_last_good(const struct fs *fs, struct config *ret)
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(freep) char *text = NULL;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, LAST_GOOD_PATH, FILE_MAX_BYTES, false, &text, &size);
 
-	r = fs_read_all(fs, LAST_GOOD_PATH, FILE_MAX_BYTES, false, &text, &size);
 	return r < 0 ? r : config_parse_text("/" LAST_GOOD_PATH, text, size, ret, &errors);
 }
 
@@ -320,9 +310,8 @@ int load_file(const struct fs *fs, const char *file, struct config *ret,
 /* Loads, in place of a malformed configuration, the last good one, or an empty one. */
 static int load_instead(const struct fs *fs, struct config *ret)
 {
-	int r;
+	int r = config_load_last_good(fs, ret);
 
-	r = config_load_last_good(fs, ret);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0 && r != -ENOENT)
@@ -338,9 +327,8 @@ static int load_told(const struct fs *fs, const char *file, struct config *ret,
 {
 	int r = load_file(fs, file, ret, errors);
 
-	for (size_t i = 0; i < errors->n_items; i++)
-		log_line(errors->items[i].is_unknown ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "%s",
-			 errors->items[i].text);
+	FOREACH(item, errors->items, errors->n_items)
+		log_line(item->is_unknown ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "%s", item->text);
 	return r;
 }
 
@@ -357,9 +345,8 @@ int load_config(const struct fs *fs, const char *file, struct config *ret)
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config c = {};
 	const char *problem;
-	int r;
+	int r = load_told(fs, file, &c, &errors);
 
-	r = load_told(fs, file, &c, &errors);
 	if (r == -EINVAL && fs->unread && fs->unread->n > 0)
 		r = -EACCES; /* to a user who may not read it, it is neither valid nor invalid */
 	if (r == -EINVAL) {
@@ -386,9 +373,8 @@ bool load_is_changed(const struct fs *fs, const char *file, const struct config 
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config now = {};
 	const char *problem;
-	int r;
+	int r = load_file(fs, file, &now, &errors);
 
-	r = load_file(fs, file, &now, &errors);
 	if ((r < 0 && r != -EINVAL) ||
 	    (!file && config_files_ignored(fs, now.ignored, sizeof(now.ignored)) < 0))
 		return false;

@@ -66,7 +66,7 @@ static uint64_t unit_usec(const char *unit, size_t n)
 
 	if (n + sizeof("  ") > sizeof(name))
 		return 0;
-	snprintf(name, sizeof(name), " %.*s ", (int)n, unit);
+	PRINT(name, " %.*s ", (int)n, unit);
 	for (size_t i = 0; i < ELEMENTSOF(units); i++)
 		if (strstr(units[i].names, name))
 			return units[i].usec;

@@ -167,8 +167,7 @@ static bool check_key(struct config_reader *rd)
 		config_quoted(strip(rd->text), buf), equals ? "key" : "=");
 }
 
-/* The reader of ini_parse_stream(), as fgets(3). Of a key, inih gets "k=": on_ini() has the line.
- */
+/* The reader of ini_parse_stream(), as fgets(3). inih gets "k=" of a key: on_ini() has the line. */
 static char *on_line(char *buf, int size, void *userdata)
 {
 	struct config_reader *rd = userdata;
@@ -225,9 +224,8 @@ int reader_parse(const char *file, const char *data, size_t size, struct config_
 				    .errors = errors,
 				    .on_key = on_key,
 				    .userdata = userdata };
-	int r;
+	int r = ini_parse_stream(on_line, &rd, on_ini, &rd);
 
-	r = ini_parse_stream(on_line, &rd, on_ini, &rd);
 	if (r == -2) /* of its line buffer */
 		return -ENOMEM;
 
@@ -314,9 +312,8 @@ int pairs_parse(const char *file, const char *text, size_t size, struct pairs *r
 {
 	_cleanup_(pairs_done) struct pairs p = {};
 	struct parser parser = { &p, file, errors };
-	int r;
+	int r = reader_parse(file, text, size, errors, on_key, &parser);
 
-	r = reader_parse(file, text, size, errors, on_key, &parser);
 	if (r < 0 && r != -E2BIG)
 		return r;
 

@@ -32,9 +32,8 @@ static int format_number(uint64_t n, const char *unit, char **ret)
 static int parse_u32(const struct setting *s, const char *value, void *field)
 {
 	uint64_t n;
-	int r;
+	int r = parse_number(value, s->min, s->max, &n);
 
-	r = parse_number(value, s->min, s->max, &n);
 	if (r >= 0)
 		*(uint32_t *)field = (uint32_t)n;
 	return r;
@@ -87,9 +86,8 @@ static int format_bool(const struct setting *s _unused_, const void *field, char
 static int parse_usec(const struct setting *s, const char *value, void *field)
 {
 	uint64_t usec;
-	int r;
+	int r = parse_span(value, &usec);
 
-	r = parse_span(value, &usec);
 	if (r < 0)
 		return r;
 	if (usec < s->min * USEC_PER_SEC || usec > s->max * USEC_PER_SEC)
@@ -104,9 +102,8 @@ static int format_usec(const struct setting *s _unused_, const void *field, char
 {
 	uint64_t usec = *(const uint64_t *)field;
 	char fraction[sizeof(".123456")];
-	size_t n;
+	size_t n = (size_t)PRINT(fraction, ".%06u", (unsigned)(usec % USEC_PER_SEC));
 
-	n = (size_t)snprintf(fraction, sizeof(fraction), ".%06u", (unsigned)(usec % USEC_PER_SEC));
 	while (n > 0 && (fraction[n - 1] == '0' || n == 1))
 		fraction[--n] = '\0';
 
@@ -124,7 +121,7 @@ static int parse_flap(const struct setting *s, const char *value, void *field)
 
 	if (!slash || (size_t)(slash - value) >= sizeof(count))
 		return -EINVAL;
-	snprintf(count, sizeof(count), "%.*s", (int)(slash - value), value);
+	PRINT(count, "%.*s", (int)(slash - value), value);
 	r = parse_number(count, 1, LOSSES_MAX, &n);
 	if (r >= 0)
 		r = parse_usec(s, slash + 1, &flap.usec);
@@ -369,9 +366,8 @@ static int parse_kept(const struct setting *s, const char *value, void *field)
 static int parse_tos(const struct setting *s, const char *value, void *field)
 {
 	uint64_t n = 0;
-	int r;
+	int r = streq(value, "keep") ? 0 : parse_number(value, s->min, s->max, &n);
 
-	r = streq(value, "keep") ? 0 : parse_number(value, s->min, s->max, &n);
 	if (r >= 0)
 		snprintf(field, QOS_TOS_LEN, "%.*u", streq(value, "keep") ? 0 : 1, (unsigned)n);
 	return r;
@@ -653,9 +649,8 @@ int setting_check(const struct setting *s, const char *value)
 {
 	struct device_config device = {};
 	struct config config = {};
-	int r;
+	int r = setting_parse(s, value, setting_is_device(s) ? (void *)&device : (void *)&config);
 
-	r = setting_parse(s, value, setting_is_device(s) ? (void *)&device : (void *)&config);
 	free(device.match);
 	return r;
 }
@@ -675,9 +670,8 @@ const char *setting_word(const struct setting *s, size_t i)
 int setting_append(char **text, const char *more)
 {
 	const size_t n = *text && *more ? strlen(*text) : 0;
-	char *grown;
+	char *grown = realloc(*text, n + strlen(more) + 2);
 
-	grown = realloc(*text, n + strlen(more) + 2);
 	if (!grown)
 		return -ENOMEM;
 	*text = grown;

@@ -51,8 +51,7 @@ const char *setting_word(const struct setting *s, size_t i);
 /* The field as text in its one canonical form, which setting_parse() reads; 0 or -ENOMEM. */
 int setting_format(const struct setting *s, const void *base, char **ret);
 
-/* More words for a list; an empty @more clears it. *text is owned, and may be NULL. 0 or -ENOMEM.
- */
+/* More words for a list; an empty @more clears it. *text is owned, or NULL. 0 or -ENOMEM. */
 int setting_append(char **text, const char *more);
 
 /*

@@ -61,7 +61,7 @@ static bool is_word_match(const char *word, const struct node *n, const struct m
 	char values[ELEMENTSOF(kinds)][IBDEV_LEN] = {};
 
 	COPY(values[0], pci->address);
-	snprintf(values[1], sizeof(values[1]), "%04x:%04x", pci->vendor, pci->device);
+	PRINT(values[1], "%04x:%04x", pci->vendor, pci->device);
 	/* An unbound function matches the driver that its modalias resolves to. */
 	COPY(values[2], pci->driver[0]      ? pci->driver
 			: pci_is_erdma(pci) ? ERDMA_MODULE /* which may not be on disk yet */
@@ -160,8 +160,7 @@ const struct device_config *plan_section_of(const struct config *c, const struct
 
 void plan_forget_names(const struct config *c, const struct node *n, struct memory *memory)
 {
-	for (size_t i = 0; i < memory->n_devices; i++) {
-		struct device_memory *m = &memory->devices[i];
+	FOREACH(m, memory->devices, memory->n_devices) {
 		const struct pci *pci = m->matched[0] ? node_pci(n, m->pci) : NULL;
 		const struct device_config *dc = pci ? plan_section_of(c, n, memory, pci) : NULL;
 
@@ -375,20 +374,16 @@ static void count_missing(const struct config *c, struct plan *p)
 	for (size_t i = 0; i < c->n_devices; i++) {
 		uint32_t n_there = 0, n_kept = 0;
 
-		for (size_t k = 0; k < p->n_devices; k++) {
-			const struct device *d = &p->devices[k];
+		FOREACH(d, p->devices, p->n_devices) {
 			const bool is_match = !d->is_vf && d->config == &c->devices[i];
 
 			n_there += is_match;
 			n_kept += is_match && d->aside == REASON_NONE;
 		}
-		for (size_t k = 0; k < p->n_devices; k++) {
-			struct device *d = &p->devices[k];
-
+		FOREACH(d, p->devices, p->n_devices)
 			d->is_asked_for |= !d->is_vf && d->config == &c->devices[i] &&
 					   d->aside != REASON_NONE &&
 					   (d->is_named || n_kept < c->devices[i].expect);
-		}
 		if (n_there < c->devices[i].expect)
 			add_missing(p, &c->devices[i], n_there);
 	}
@@ -397,16 +392,14 @@ static void count_missing(const struct config *c, struct plan *p)
 /* A card that was pulled, or is being reset, has no function to look at: memory knows it. */
 static void count_gone(const struct node *n, const struct memory *memory, struct plan *p)
 {
-	for (size_t i = 0; i < memory->n_devices; i++)
-		p->n_gone += memory->devices[i].was_usable && !memory->devices[i].was_lost &&
-			     !node_pci(n, memory->devices[i].pci);
+	FOREACH(d, memory->devices, memory->n_devices)
+		p->n_gone += d->was_usable && !d->was_lost && !node_pci(n, d->pci);
 }
 
 void plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
 		  struct plan *p)
 {
-	for (size_t i = 0; i < n->n_pcis && !p->texts.is_short; i++) {
-		const struct pci *pci = &n->pcis[i];
+	FOREACH_WHILE(pci, n->pcis, n->n_pcis, !p->texts.is_short) {
 		const struct device_config *dc;
 
 		if (pci->physfn[0])

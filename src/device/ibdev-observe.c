@@ -36,9 +36,8 @@ static int list_slots(const struct fs *fs, const char *folder, uint32_t **ret, s
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	uint32_t *slots;
-	int r;
+	int r = fs_list(fs, FS_PATH("%s/gids", folder), &names);
 
-	r = fs_list(fs, FS_PATH("%s/gids", folder), &names);
 	if (r < 0 || names.n_names == 0)
 		return r == -ENOENT ? 0 : r;
 
@@ -92,9 +91,8 @@ static int observe_gids(const struct fs *fs, const char *folder, struct port *po
 {
 	_cleanup_(freep) uint32_t *slots = NULL;
 	size_t n_slots = 0;
-	int r;
+	int r = list_slots(fs, folder, &slots, &n_slots);
 
-	r = list_slots(fs, folder, &slots, &n_slots);
 	for (size_t i = 0; i < n_slots && r >= 0; i++)
 		r = observe_gid(fs, folder, slots[i], port);
 	return MIN(r, 0);
@@ -122,9 +120,8 @@ static int observe_port(const struct fs *fs, const char *ibdev, const char *numb
 static int observe_ports(const struct fs *fs, bool is_short, struct ibdev *ib)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
+	int r = fs_list(fs, FS_PATH(IBDEV_FOLDER "/%s/ports", ib->name), &names);
 
-	r = fs_list(fs, FS_PATH(IBDEV_FOLDER "/%s/ports", ib->name), &names);
 	if (r < 0)
 		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 
@@ -139,9 +136,9 @@ static int observe_ports(const struct fs *fs, bool is_short, struct ibdev *ib)
 int observe_ibdev_function(const struct fs *fs, struct ibdev *ib)
 {
 	char target[512];
-	int r;
+	int r = fs_read_link(fs, FS_PATH(IBDEV_FOLDER "/%s/device", ib->name), target,
+			     sizeof(target));
 
-	r = fs_read_link(fs, FS_PATH(IBDEV_FOLDER "/%s/device", ib->name), target, sizeof(target));
 	if (r < 0 && !fs->is_live) /* a copy without that link */
 		r = fs_read_link(fs, FS_PATH(IBDEV_FOLDER "/%s", ib->name), target, sizeof(target));
 	if (r >= 0)
@@ -177,9 +174,7 @@ int observe_all_gids(const struct fs *fs, struct ibdev *ib)
 	int r = 0;
 
 	fs_enter(fs, device, &inside);
-	for (size_t i = 0; i < ib->n_ports && r >= 0; i++) {
-		struct port *port = &ib->ports[i];
-
+	FOREACH_WHILE(port, ib->ports, ib->n_ports, r >= 0) {
 		free(TAKE(port->gids));
 		port->n_gids = 0;
 		r = observe_gids(&inside, FS_PATH("%s/ports/%" PRIu32, device, port->number), port);
@@ -198,25 +193,23 @@ static int observe_class(const struct fs *fs, struct node *n, const char *class,
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char ibdev[IBDEV_LEN];
 	struct ibdev *ib;
-	int r;
+	int r = fs_list(fs, class, &names);
 
-	r = fs_list(fs, class, &names);
 	if (r < 0)
 		return r;
 
-	for (size_t i = 0; i < names.n_names; i++) {
-		if (!is_prefix(names.names[i], prefix))
+	FOREACH(name, names.names, names.n_names) {
+		if (!is_prefix(*name, prefix))
 			continue;
 		/* The attribute is live; names and udev links may be of before a rename. */
-		observe_text(fs, FS_PATH("%s/%s/ibdev", class, names.names[i]), ibdev,
-			     sizeof(ibdev));
-		if (!ibdev[0] || (ibdev_has_dev(fs, n) &&
-				  !fs_exists(fs, FS_PATH("dev/infiniband/%s", names.names[i]))))
+		observe_text(fs, FS_PATH("%s/%s/ibdev", class, *name), ibdev, sizeof(ibdev));
+		if (!ibdev[0] ||
+		    (ibdev_has_dev(fs, n) && !fs_exists(fs, FS_PATH("dev/infiniband/%s", *name))))
 			continue;
 
 		ib = (struct ibdev *)node_ibdev_named(n, ibdev); /* one of our own */
 		if (ib)
-			copy((char *)ib + member, sizeof(ib->uverbs), names.names[i]);
+			copy((char *)ib + member, sizeof(ib->uverbs), *name);
 	}
 	return 0;
 }
@@ -227,10 +220,9 @@ static int observe_class_of(const struct fs *fs, struct node *n, const char *nam
 {
 	int r = observe_class(fs, n, FS_PATH("sys/class/%s", name), prefix, member);
 
-	for (size_t i = 0; i < n->n_ibdevs && n->is_copy; i++) {
+	FOREACH_WHILE(ib, n->ibdevs, n->n_ibdevs, n->is_copy) {
 		const int below = observe_class(
-			fs, n, FS_PATH("sys/bus/pci/devices/%s/%s", n->ibdevs[i].pci, name), prefix,
-			member);
+			fs, n, FS_PATH("sys/bus/pci/devices/%s/%s", ib->pci, name), prefix, member);
 		if (below != -ENOENT)
 			r = below;
 	}

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #define FOLDER       "sys/bus/pci/devices"
 #define VDPA_FOLDER  "sys/bus/vdpa/devices"
@@ -39,7 +38,7 @@ static int tolerate(struct pci *pci, const char *name, int r)
 		return 0;
 	if (r == -ENOMEM || r == -ENODEV)
 		return r;
-	snprintf(pci->unreadable, sizeof(pci->unreadable), "%s: %s", name, strerror(-r));
+	PRINT(pci->unreadable, "%s: %s", name, strerror(-r));
 	return 0;
 }
 
@@ -47,9 +46,8 @@ static int read_number(const struct fs *fs, struct pci *pci, const char *name, u
 		       uint32_t *ret, bool *ret_is_there)
 {
 	uint32_t value = 0;
-	int r;
+	int r = fs_read_u32(fs, FS_PATH(FOLDER "/%s/%s", pci->address, name), &value);
 
-	r = fs_read_u32(fs, FS_PATH(FOLDER "/%s/%s", pci->address, name), &value);
 	if (r >= 0 && value > max)
 		r = -ERANGE;
 	if (ret_is_there)
@@ -58,8 +56,7 @@ static int read_number(const struct fs *fs, struct pci *pci, const char *name, u
 	return tolerate(pci, name, r);
 }
 
-/* modalias_show() in drivers/pci/pci-sysfs.c: one file instead of three, in each of many folders.
- */
+/* modalias_show() in drivers/pci/pci-sysfs.c: one file instead of three in each folder. */
 static bool parse_modalias(struct pci *pci)
 {
 	unsigned vendor, device, base, sub, interface;
@@ -207,8 +204,7 @@ static void name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
 	}
 }
 
-/* A PF that plan_late() may probe: one that had no driver in this boot does not hang in a removal.
- */
+/* A PF that plan_late() may probe: without a driver in this boot none hangs in a removal. */
 static bool is_never_bound(const struct memory *memory, const struct pci *pci)
 {
 	const struct device_memory *m = memory_device(memory, pci->address);
@@ -276,9 +272,8 @@ static bool has_management_mark(const struct fs *fs, const char *address)
 	const char *path = FS_PATH(FOLDER "/%s/vpd", address);
 	_cleanup_(closep) int fd = fs_open(fs, path, O_RDONLY | O_NONBLOCK);
 	char text[VPD_BYTES];
-	ssize_t size;
+	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text));
 
-	size = fd < 0 ? -1 : read(fd, text, sizeof(text));
 	if (size <= 0 || !memmem(text, (size_t)size, MANAGEMENT_MARK, strlen(MANAGEMENT_MARK)))
 		return false;
 	/* The rest has serial numbers, which nobody needs. */
@@ -319,15 +314,14 @@ static void read_root_port(const struct fs *fs, struct pci *pci)
 	port = port ? strchr(port + 1, '/') : NULL;
 	len = port ? strcspn(port + 1, "/") : 0;
 	if (len > 0 && port[1 + len] == '/' && is_address(port + 1, len))
-		snprintf(pci->root_port, sizeof(pci->root_port), "%.*s", (int)len, port + 1);
+		PRINT(pci->root_port, "%.*s", (int)len, port + 1);
 }
 
 int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
+	int r = fs_list(fs, FOLDER, &names);
 
-	r = fs_list(fs, FOLDER, &names);
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
@@ -429,9 +423,8 @@ int observe_netdev_pci(const struct fs *fs, struct netdev *nd)
 {
 	char target[512], address[PCI_LEN];
 	bool is_scalable;
-	int r;
+	int r = fs_read_link(fs, FS_PATH("sys/class/net/%s", nd->name), target, sizeof(target));
 
-	r = fs_read_link(fs, FS_PATH("sys/class/net/%s", nd->name), target, sizeof(target));
 	if (r == -ENOENT) { /* a plain folder, in trees made by hand */
 		r = fs_read_link(fs, FS_PATH("sys/class/net/%s/device", nd->name), target,
 				 sizeof(target));

@@ -12,7 +12,7 @@ static bool is_guid_of(const char *guid, const struct netdev *nd)
 	char text[48];
 	uint8_t gid[16];
 
-	snprintf(text, sizeof(text), "fe80:0000:0000:0000:%s", guid);
+	PRINT(text, "fe80:0000:0000:0000:%s", guid);
 	return gid_parse(text, gid) && gid_is_of_mac(gid, mac);
 }
 
@@ -78,9 +78,8 @@ static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *
 {
 	const struct netdev *nd;
 	const struct pci *pci;
-	int r;
+	int r = observe_ibdev_function(fs, ib);
 
-	r = observe_ibdev_function(fs, ib);
 	pci = r >= 0 ? node_pci(n, ib->pci) : NULL;
 	if (pci && pci->is_management) /* each read of its ports is a command to its firmware */
 		return 0;
@@ -115,12 +114,11 @@ static bool has_other_mtu(const struct node *n, const struct ibdev *ib,
 
 void rdma_recall(const struct node *n, const struct memory *memory, struct ibdev *ib)
 {
-	for (size_t i = 0; i < memory->n_devices && ib->index != UINT32_MAX; i++)
-		if (memory->devices[i].was_usable && memory->devices[i].index == ib->index &&
-		    streq(memory->devices[i].ibdev, ib->name) &&
-		    !has_other_mtu(n, ib, &memory->devices[i])) {
+	FOREACH_WHILE(d, memory->devices, memory->n_devices, ib->index != UINT32_MAX)
+		if (d->was_usable && d->index == ib->index && streq(d->ibdev, ib->name) &&
+		    !has_other_mtu(n, ib, d)) {
 			ib->verbs = 0;
-			ib->active_mtu = memory->devices[i].active_mtu;
+			ib->active_mtu = d->active_mtu;
 		}
 }
 
@@ -145,9 +143,8 @@ static void take_counts(const struct node *n, const struct memory *memory, struc
 
 static int list_live(struct os *d, struct node *n, struct ibdev **ret, size_t *ret_n)
 {
-	int r;
+	int r = netlink_open(&d->rdma);
 
-	r = netlink_open(&d->rdma);
 	if (r < 0)
 		return r == -EPROTONOSUPPORT ? 0 : r;
 
@@ -186,10 +183,9 @@ static struct ibdev *first_stray_erdma(const struct fs *fs, struct node *n)
 {
 	struct ibdev *first = NULL;
 
-	for (size_t i = 0; i < n->n_ibdevs; i++)
-		if ((!first || n->ibdevs[i].index < first->index) &&
-		    is_stray_erdma(fs, n, &n->ibdevs[i]))
-			first = &n->ibdevs[i];
+	FOREACH(ib, n->ibdevs, n->n_ibdevs)
+		if ((!first || ib->index < first->index) && is_stray_erdma(fs, n, ib))
+			first = ib;
 	return first;
 }
 
@@ -276,9 +272,7 @@ int observe_link_downed(const struct fs *fs, const struct questions *q, struct n
 {
 	int n_read = 0;
 
-	for (size_t i = 0; i < n->n_ibdevs; i++) {
-		struct ibdev *ib = &n->ibdevs[i];
-
+	FOREACH(ib, n->ibdevs, n->n_ibdevs) {
 		for (size_t k = 0; k < ib->n_ports && is_counted(q, n, ib); k++) {
 			uint32_t count;
 

@@ -34,9 +34,8 @@ static const struct {
 static int find_file(struct work *w, const char *module)
 {
 	enum module_state state;
-	int r;
+	int r = module_look(&w->os->modules, module, &state);
 
-	r = module_look(&w->os->modules, module, &state);
 	if (r < 0)
 		return r;
 	return state == MODULE_MISSING ? -ENOPKG : state == MODULE_BLACKLISTED ? -EPERM : 0;
@@ -133,7 +132,7 @@ static int read_back(struct work *w, const char *module, const char *options)
 		const size_t len = strcspn(o, " ");
 		char *equals;
 
-		snprintf(option, sizeof(option), "%.*s", (int)len, o);
+		PRINT(option, "%.*s", (int)len, o);
 		o += len + strspn(o + len, " ");
 		equals = strchr(option, '=');
 		if (!equals)
@@ -255,9 +254,8 @@ static int look_into_file(struct work *w, const char *module)
 /* @options: none when empty. Return: 0, or -errno as action_failure() knows them, with words. */
 static int load(struct work *w, const char *module, const char *options)
 {
-	int r;
+	int r = module_load(&w->os->modules, module, options);
 
-	r = module_load(&w->os->modules, module, options);
 	if (r == -EEXIST) /* another load was faster: the next look shows with which options */
 		r = 0;
 	if (r == -ENOENT && find_file(w, module) == -ENOPKG)
@@ -282,9 +280,8 @@ int apply_load_module(struct work *w, const struct action *a)
 
 static int unload(struct work *w, const char *module)
 {
-	int r;
+	int r = module_remove(&w->os->modules, module);
 
-	r = module_remove(&w->os->modules, module);
 	if (r == -ENOENT) /* another program removed it first */
 		return 0;
 	if (r == -EAGAIN) {
@@ -304,8 +301,7 @@ static void restore(struct work *w, const struct action *a)
 	int r;
 
 	/* Cut, so that the outcome of restoring fits in. */
-	n = (size_t)snprintf(words, sizeof(words), "%.120s; ",
-			     cause[0] ? cause : "it cannot be loaded");
+	n = (size_t)PRINT(words, "%.120s; ", cause[0] ? cause : "it cannot be loaded");
 	cause[0] = '\0';
 
 	r = unload(w, a->target); /* loaded, but not as it was asked for */
@@ -328,9 +324,8 @@ static void restore(struct work *w, const struct action *a)
  */
 int apply_reload_module(struct work *w, const struct action *a)
 {
-	int r;
+	int r = find_file(w, a->target);
 
-	r = find_file(w, a->target);
 	if (r >= 0)
 		r = look_into_file(w, a->target);
 	if (r < 0) {
@@ -359,8 +354,7 @@ int apply_bind_driver(struct work *w, const struct action *a)
 	char driver[MODULE_LEN];
 	int r;
 
-	/* Reports success also when nothing was bound: drivers_probe_store() in drivers/base/bus.c.
-	 */
+	/* Succeeds also when nothing was bound: drivers_probe_store() in drivers/base/bus.c. */
 	r = fs_write_attribute(&w->os->fs, "sys/bus/pci/drivers_probe", a->target);
 	if (r < 0)
 		return r;

@@ -54,13 +54,10 @@ static uint32_t ports_base(const struct node *n, const struct module_options *w,
 	if (in_force && base_in_force(n) > 0)
 		return base_in_force(n);
 
-	for (size_t i = 0; !value && i < n->n_options; i++) {
-		const struct option *o = &n->options[i];
-
+	FOREACH_WHILE(o, n->options, n->n_options, !value)
 		if (o->source != OPTION_LOAD && streq(o->module, ERDMA_MODULE) &&
 		    streq(o->name, ERDMA_PORTS) && to_port(o->value) > 0)
 			base = to_port(o->value); /* the last wins */
-	}
 	return base > 0 ? base : ERDMA_PORTS_BASE;
 }
 
@@ -349,10 +346,9 @@ static bool is_overruled(const struct node *n, size_t i)
 static struct action *add_conflict(struct plan *p, const struct option *o)
 {
 	const char *place = place_of(p, o);
-	struct action *a;
+	struct action *a = plan_add_reason(p, STEP_DRIVER, VERB_SET_OPTION, CLASS_REFUSED,
+					   o->module, REASON_OPTION_CONFLICT);
 
-	a = plan_add_reason(p, STEP_DRIVER, VERB_SET_OPTION, CLASS_REFUSED, o->module,
-			    REASON_OPTION_CONFLICT);
 	if (o->source == OPTION_CMDLINE)
 		a->advice = plan_text(
 			p,
@@ -377,8 +373,8 @@ static void plan_option(const struct node *n, struct plan *p, size_t i, const ch
 	const struct option *o = &n->options[i];
 	struct action *a = add_conflict(p, o);
 
-	snprintf(a->text.from, sizeof(a->text.from), "%.24s=%.20s", o->name, o->value);
-	snprintf(a->text.to, sizeof(a->text.to), "%.24s=%.20s", o->name, want);
+	PRINT(a->text.from, "%.24s=%.20s", o->name, o->value);
+	PRINT(a->text.to, "%.24s=%.20s", o->name, want);
 	a->detail = plan_text(p, "%s%s", place_of(p, o),
 			      is_overruled(n, i) ? ", overruled by a file of rdma-provision" : "");
 }
@@ -428,7 +424,7 @@ void plan_option_file(const struct option_file *f, struct plan *p)
 		p->options = strdup(f->want);
 		p->texts.is_short |= !p->options;
 	}
-	snprintf(target, sizeof(target), "/%s", f->path);
+	PRINT(target, "/%s", f->path);
 	plan_add(p, STEP_DRIVER, verb, CLASS_CHANGE, target);
 }
 
@@ -486,9 +482,7 @@ static bool plan_mode(const struct config *c, const struct node *n, const struct
 	struct module_options wanted;
 
 	module_options_wanted(c, mode, &wanted);
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices) {
 		has_erdma |= is_driven_by_erdma(d->pci);
 		/* The driver must be of an OFED or DOCA stack; it is reported, not changed. A NIC
 		 * without an RDMA device has no RDMA stack to report. */
@@ -578,8 +572,7 @@ static void plan_peermem(const struct config *c, const struct node *n, struct pl
 		return;
 
 	a = plan_add(p, STEP_DRIVER, VERB_LOAD_MODULE, CLASS_CHANGE, PEERMEM_MODULE);
-	snprintf(a->text.to, sizeof(a->text.to), "for %zu GPUs, %zu RDMA devices", n_gpus,
-		 n->n_ibdevs);
+	PRINT(a->text.to, "for %zu GPUs, %zu RDMA devices", n_gpus, n->n_ibdevs);
 }
 
 void plan_driver(const struct config *c, const struct node *n, const struct memory *memory,
@@ -609,8 +602,7 @@ void plan_netns(const struct config *c, const struct node *n, const struct memor
 	char names[ACTION_TEXT_LEN] = "";
 	struct action *a;
 
-	/* Without an RDMA subsystem yet, the option that "early" wrote decides when it is loaded.
-	 */
+	/* Before there is an RDMA subsystem, the option that "early" wrote decides. */
 	if (c->rdma.netns_mode == NETNS_MODE_KEEP || n->netns_mode == NETNS_MODE_KEEP ||
 	    c->rdma.netns_mode == n->netns_mode)
 		return;

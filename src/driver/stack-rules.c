@@ -33,23 +33,23 @@ static void tell(const struct module *m, char *ret, size_t size)
 	const char *version = m->loaded_version[0] ? m->loaded_version : m->version;
 	char item[160];
 
-	snprintf(item, sizeof(item), "%s %s", m->name,
-		 m->state == MODULE_BUILTIN  ? "is built in"
-		 : m->state != MODULE_LOADED ? "is not loaded"
-		 : !m->has_taint             ? "is loaded, its taint is not told"
-		 : m->is_out_of_tree         ? "has taint O"
-					     : "has no taint O");
+	PRINT(item, "%s %s", m->name,
+	      m->state == MODULE_BUILTIN  ? "is built in"
+	      : m->state != MODULE_LOADED ? "is not loaded"
+	      : !m->has_taint             ? "is loaded, its taint is not told"
+	      : m->is_out_of_tree         ? "has taint O"
+					  : "has no taint O");
 	in_use_append(ret, size, item);
 	if (m->has_info)
 		in_use_append(ret, size,
 			      m->is_intree ? "its file says intree=Y"
 					   : "its file says no intree=Y");
 	if (folder) {
-		snprintf(item, sizeof(item), "it lies below %s", folder);
+		PRINT(item, "it lies below %s", folder);
 		in_use_append(ret, size, item);
 	}
 	if (version[0]) {
-		snprintf(item, sizeof(item), "version %s", version);
+		PRINT(item, "version %s", version);
 		in_use_append(ret, size, item);
 	}
 }

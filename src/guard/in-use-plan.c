@@ -160,13 +160,13 @@ static void list_module(const struct module *m, bool is_explained, char *ret, si
 	char item[MODULE_LEN + sizeof(m->holders) + 32];
 
 	if (m->holders[0]) {
-		snprintf(item, sizeof(item), "%s is used by %s", m->name, m->holders);
+		PRINT(item, "%s is used by %s", m->name, m->holders);
 		in_use_append(ret, size, item);
 	} else if (m->refcnt == UINT32_MAX) {
-		snprintf(item, sizeof(item), "the references to %s cannot be counted", m->name);
+		PRINT(item, "the references to %s cannot be counted", m->name);
 		in_use_append(ret, size, item);
 	} else if (m->refcnt > 0 && !is_explained) {
-		snprintf(item, sizeof(item), "%s has %" PRIu32 " references", m->name, m->refcnt);
+		PRINT(item, "%s has %" PRIu32 " references", m->name, m->refcnt);
 		in_use_append(ret, size, item);
 	}
 }
@@ -178,12 +178,9 @@ bool in_use_of_driver(const struct graph *g, const struct memory *memory, const 
 	const struct module *m = node_module(n, driver);
 
 	ret[0] = '\0';
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *pci = &n->pcis[i];
-
+	FOREACH(pci, n->pcis, n->n_pcis)
 		if (streq(pci->driver, driver) && !list_users(n, pci->address, ret, size))
 			list_found(g, memory, pci, ret, size);
-	}
 	if (!list_users(n, driver, ret, size) && m && m->state == MODULE_LOADED)
 		list_module(m, ret[0], ret, size);
 	return ret[0];

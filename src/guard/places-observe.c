@@ -60,7 +60,7 @@ static void find_name(struct places *p, const char *name)
 		char line[1024];
 
 		number++;
-		snprintf(line, sizeof(line), "%.*s", (int)MIN(end - at, 1023), at);
+		PRINT(line, "%.*s", (int)MIN(end - at, 1023), at);
 		read_host(p->n, line, number, name);
 		at = end;
 	}
@@ -82,8 +82,7 @@ static void record_hosts(const struct places *p)
 
 	if (!p->fs->on_read || !p->hosts || !node_note(p->n, stream_open(&out)))
 		return;
-	for (size_t i = 0; i < p->n->n_hosts; i++) {
-		const struct host *h = &p->n->hosts[i];
+	FOREACH(h, p->n->hosts, p->n->n_hosts) {
 		char address[64];
 
 		for (; line < h->line; line++)
@@ -205,7 +204,7 @@ static void add_api_servers(struct places *p)
 	char words[sizeof(p->n->destinations->words)];
 
 	for (size_t i = 0; i < k->n_servers; i++) {
-		snprintf(words, sizeof(words), "API server, %.140s", k->servers[i].path);
+		PRINT(words, "API server, %.140s", k->servers[i].path);
 		places_add(p, TO_API_SERVER, k->servers[i].host, words);
 	}
 }
@@ -217,7 +216,7 @@ static void read_resolv(struct places *p, const char *path, bool *ret_is_stub)
 	_cleanup_(freep) char *text = NULL;
 	char words[160], *rest, *line;
 
-	snprintf(words, sizeof(words), "name server, /%s", path);
+	PRINT(words, "name server, /%s", path);
 	if (!node_note(p->n, fs_read_all(p->fs, path, MAX_RESOLV_BYTES, true, &text, NULL)) ||
 	    !node_note(p->n, stream_open(&out)))
 		return;
@@ -283,13 +282,12 @@ static void add_default(struct node *n, const struct lookup *of, const struct ne
 	if (has_asked(n, to, &l))
 		return;
 	ip_format(l.family, l.dst, UINT32_MAX, address, sizeof(address));
-	snprintf(words, sizeof(words), "default route%s%s, %s", vrf ? " of the VRF " : "",
-		 vrf ? vrf->name : "", address);
+	PRINT(words, "default route%s%s, %s", vrf ? " of the VRF " : "", vrf ? vrf->name : "",
+	      address);
 	append(n, to, &l, words);
 }
 
-/* Documentation has addresses that nobody has: RFC 5737 and 3849. A rule may lead some elsewhere.
- */
+/* Addresses of documentation are nobody's: RFC 5737 and 3849. A rule may lead some elsewhere. */
 static void add_documentation(struct node *n, struct lookup *l)
 {
 	static const char *const addresses[] = { "192.0.2.1", "198.51.100.1", "203.0.113.1",
@@ -314,12 +312,9 @@ static void add_defaults(struct node *n, int family)
 	if (!node_note(n, route_find_default(n, family, l.dst)))
 		return;
 	add_default(n, &l, NULL);
-	for (size_t i = 0; i < n->n_netdevs; i++) {
-		const struct netdev *vrf = &n->netdevs[i];
-
+	FOREACH(vrf, n->netdevs, n->n_netdevs)
 		if (vrf->vrf_table && has_default(n, family, vrf->vrf_table))
 			add_default(n, &l, vrf);
-	}
 }
 
 /* --- where tunnels lead --- */
@@ -350,8 +345,7 @@ static void add_end(struct node *n, const struct tunnel_end *end, const struct n
 	if (has_asked(n, TO_TUNNEL_END, &l))
 		return;
 	ip_format(l.family, l.dst, UINT32_MAX, address, sizeof(address));
-	snprintf(words, sizeof(words), "the other end of %s, %s, for: %s", tunnel->name, address,
-		 what_for);
+	PRINT(words, "the other end of %s, %s, for: %s", tunnel->name, address, what_for);
 	append(n, TO_TUNNEL_END, &l, words);
 }
 
@@ -380,8 +374,7 @@ static bool is_kubelets(const struct node *n, const struct address *a)
  * tunnel is reached by the other ends. */
 static void add_ends(const struct graph *g, struct node *n, const struct destination *d)
 {
-	for (size_t i = 0; i < n->n_tunnel_ends; i++) {
-		const struct tunnel_end *end = &n->tunnel_ends[i];
+	FOREACH(end, n->tunnel_ends, n->n_tunnel_ends) {
 		const struct netdev *tunnel = node_netdev(n, end->ifindex);
 
 		if (tunnel && !is_zero(end->remote) &&

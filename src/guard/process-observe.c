@@ -109,9 +109,8 @@ int processes_list_named(const struct fs *fs, const char *command, struct proces
 	_owns_(struct processes, items) list = {};
 	_cleanup_(freep) uint32_t *kernel = NULL;
 	size_t n_kernel = 0;
-	int r;
+	int r = fs_list(fs, "proc", &names);
 
-	r = fs_list(fs, "proc", &names);
 	if (r >= 0)
 		r = list_kernel_threads(fs, &kernel, &n_kernel);
 
@@ -179,7 +178,7 @@ void parse_cgroup(char *text, char *ret, size_t size)
 		while ((name = strsep(&line, "/")))
 			if (!find_container(name, container, sizeof(container)) && is_unit(name) &&
 			    (!*controllers || streq(controllers, "name=systemd")))
-				snprintf(unit, sizeof(unit), "%s", name);
+				PRINT(unit, "%s", name);
 	}
 
 	make_printable(container);
@@ -219,9 +218,8 @@ void process_name_socks(const struct fs *fs, struct sock *socks, size_t n)
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char target[64];
 	uint32_t pid;
-	int r;
+	int r = n > 0 && n <= NAMED_SOCKS_MAX ? fs_list(fs, "proc", &names) : -ENOENT;
 
-	r = n > 0 && n <= NAMED_SOCKS_MAX ? fs_list(fs, "proc", &names) : -ENOENT;
 	for (size_t i = 0; i < names.n_names && r != -EACCES; i++) {
 		_cleanup_(fs_names_done) struct fs_names fds = {};
 

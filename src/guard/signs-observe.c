@@ -100,7 +100,7 @@ static void read_state(const struct signs *s, const char *path, const char *key,
 		if (after(at, key))
 			copy(ret, size, after(at, key));
 	make_printable(ret);
-	n = (size_t)snprintf(line, sizeof(line), "%s%s\n", key, ret);
+	n = (size_t)PRINT(line, "%s%s\n", key, ret);
 	fs_record(s->fs, RECORD_FILE, path, line, n);
 }
 
@@ -195,9 +195,7 @@ void observe_signs(const struct fs *fs, struct node *n)
 	s.has_nm = runs(fs, "NetworkManager.service", "run/NetworkManager/devices");
 	node_note(n, fs_read_all(fs, "run/network/ifstate", MAX_BYTES, false, &s.ifstate, NULL));
 	read_packets(&s);
-	for (size_t i = 0; i < n->n_netdevs; i++) {
-		struct netdev *nd = &n->netdevs[i];
-
+	FOREACH(nd, n->netdevs, n->n_netdevs) {
 		nd->sign[0] = '\0';
 		for (size_t k = 0; k < ELEMENTSOF(sees) && !nd->sign[0]; k++)
 			sees[k](&s, nd, nd->sign, sizeof(nd->sign));

@@ -56,7 +56,7 @@ static void add(struct storage *s, const char *host, const char *what, const cha
 {
 	char words[sizeof(((struct destination *)0)->words)];
 
-	snprintf(words, sizeof(words), "%.60s, %.90s", what, where);
+	PRINT(words, "%.60s, %.90s", what, where);
 	places_add(s->p, TO_STORAGE, host, words);
 }
 
@@ -64,7 +64,7 @@ static void add_device(struct storage *s, const char *name, const char *what, co
 {
 	char words[sizeof(((struct destination *)0)->words)];
 
-	snprintf(words, sizeof(words), "%.60s names %.20s, %.70s", what, name, where);
+	PRINT(words, "%.60s names %.20s, %.70s", what, name, where);
 	places_add_device(s->p, TO_STORAGE, places_netdev(s->p, name), words);
 }
 
@@ -81,7 +81,7 @@ static void add_local(struct storage *s, const char *text, const char *who, cons
 		return;
 	a = FIND(k, n->addresses, n->n_addresses,
 		 k->family == family && memcmp(k->local, bytes, ip_bits(family) / 8) == 0);
-	snprintf(words, sizeof(words), "%.60s has its address, %.70s", who, where);
+	PRINT(words, "%.60s has its address, %.70s", who, where);
 	if (a)
 		places_add_device(s->p, TO_STORAGE, node_netdev(n, a->ifindex), words);
 }
@@ -157,7 +157,7 @@ static void add_source(struct storage *s, const struct mount *m, const char *wha
 	const char *end = strstr(begin, ":/");
 	char text[512], *rest = text, *word;
 
-	snprintf(text, sizeof(text), "%.*s", end ? (int)MIN(end - begin, 511) : 511, begin);
+	PRINT(text, "%.*s", end ? (int)MIN(end - begin, 511) : 511, begin);
 	while ((word = strsep(&rest, ","))) {
 		char host[HOST_NAME_LEN];
 
@@ -174,7 +174,7 @@ static void visit_network(struct storage *s, const struct mount *m)
 	char what[64], list[512];
 	bool is_found = false;
 
-	snprintf(what, sizeof(what), "%.16s server of %.30s", m->type, m->point);
+	PRINT(what, "%.16s server of %.30s", m->type, m->point);
 	for (size_t i = 0; i < ELEMENTSOF(peer_keys); i++) {
 		const char *at = m->options;
 
@@ -208,12 +208,9 @@ static struct mount *find_mount(const struct storage *s, const char *path)
 {
 	struct mount *best = NULL;
 
-	for (size_t i = 0; i < s->n_mounts; i++) {
-		struct mount *m = &s->mounts[i];
-
+	FOREACH(m, s->mounts, s->n_mounts)
 		if (is_below(path, m->point) && (!best || strlen(m->point) >= strlen(best->point)))
 			best = m;
-	}
 	return best;
 }
 
@@ -263,8 +260,8 @@ static void visit_iscsi(struct storage *s, const char *path)
 
 	if (session == 0)
 		return;
-	snprintf(prefix, sizeof(prefix), "connection%lu:", session);
-	snprintf(what, sizeof(what), "iSCSI session %lu", session);
+	PRINT(prefix, "connection%lu:", session);
+	PRINT(what, "iSCSI session %lu", session);
 	add_connections(s, prefix, what);
 	if (fs_read(s->p->fs, FS_PATH("sys/class/iscsi_host/host%lu/ipaddress", host), text,
 		    sizeof(text)) >= 0)
@@ -439,7 +436,7 @@ static void visit_path(struct storage *s, const char *path)
 	struct mount *m;
 
 	if (*fs_bare(path) && resolve(s, fs_bare(path), real))
-		snprintf(whole, sizeof(whole), "/%s", real);
+		PRINT(whole, "/%s", real);
 	else
 		COPY(whole, path);
 	m = find_mount(s, whole);
@@ -565,7 +562,7 @@ static void add_first_host(struct storage *s, const char *key, const char *value
 		add(s, value, key, CMDLINE);
 		return;
 	}
-	snprintf(text, sizeof(text), "%.*s", (int)MIN(n, sizeof(text) - 1), value);
+	PRINT(text, "%.*s", (int)MIN(n, sizeof(text) - 1), value);
 	ip_host(text, host, sizeof(host));
 	if (*host)
 		add(s, host, key, CMDLINE);

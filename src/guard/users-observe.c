@@ -41,8 +41,7 @@ static bool is_driver(const struct fs *fs, const struct node *n, const struct mo
 
 void users_add_modules(const struct fs *fs, struct node *n)
 {
-	for (size_t i = 0; i < n->n_modules; i++) {
-		const struct module *m = &n->modules[i];
+	FOREACH(m, n->modules, n->n_modules) {
 		enum use use = USE_MODULE;
 		char detail[128];
 
@@ -50,13 +49,13 @@ void users_add_modules(const struct fs *fs, struct node *n)
 		    !is_driver(fs, n, m))
 			continue;
 		if (m->holders[0]) {
-			snprintf(detail, sizeof(detail), "held by %.100s", m->holders);
+			PRINT(detail, "held by %.100s", m->holders);
 		} else if (m->refcnt == UINT32_MAX) {
 			use = USE_UNKNOWN;
 			COPY(detail, "its references cannot be read");
 		} else {
-			snprintf(detail, sizeof(detail), "%" PRIu32 " reference%s", m->refcnt,
-				 m->refcnt == 1 ? "" : "s");
+			PRINT(detail, "%" PRIu32 " reference%s", m->refcnt,
+			      m->refcnt == 1 ? "" : "s");
 		}
 		add_user(fs, m->name, use, 0, detail, n);
 	}
@@ -95,17 +94,16 @@ static const struct {
 void users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
 		       const struct rdma_holder *holders, size_t n_holders, struct node *n)
 {
-	for (size_t i = 0; i < n_holders; i++) {
-		const struct rdma_holder *h = &holders[i];
+	FOREACH(h, holders, n_holders) {
 		char detail[128];
 
 		if (h->kernel[0] ? is_of_device(n, ib, h->kernel) || is_own_ipoib(n, ib, h)
 				 : h->pid == (uint32_t)getpid())
 			continue;
 
-		snprintf(detail, sizeof(detail), "%s: %" PRIu32 " %s%s%s%s%s", ib->name, h->n,
-			 kinds[what].word, h->n == 1 ? "" : "s", h->kernel[0] ? " of " : "",
-			 h->kernel, h->kernel[0] || h->pid > 0 ? "" : ", owner not known");
+		PRINT(detail, "%s: %" PRIu32 " %s%s%s%s%s", ib->name, h->n, kinds[what].word,
+		      h->n == 1 ? "" : "s", h->kernel[0] ? " of " : "", h->kernel,
+		      h->kernel[0] || h->pid > 0 ? "" : ", owner not known");
 		make_printable(detail);
 		add_user(fs, ib->pci, h->kernel[0] ? USE_KERNEL : kinds[what].use, h->pid, detail,
 			 n);
@@ -118,17 +116,15 @@ static void ask(struct os *d, const struct fs *fs, const struct ibdev *ib, enum 
 	_cleanup_(freep) struct rdma_holder *holders = NULL;
 	size_t n_holders = 0;
 	char detail[128];
-	int r;
+	int r = rdma_list_holders(&d->rdma, ib->index, what, &holders, &n_holders);
 
-	r = rdma_list_holders(&d->rdma, ib->index, what, &holders, &n_holders);
 	if (node_note(n, r))
 		users_add_holders(fs, ib, what, holders, n_holders, n);
 	if (r >= 0 || r == -ENODEV || r == -ENOENT) /* gone since */
 		return;
 	if (what == RDMA_CONTEXTS) /* they were counted, which is enough */
 		return;
-	snprintf(detail, sizeof(detail), "%s: its %ss cannot be listed: %s", ib->name,
-		 kinds[what].word, strerror(-r));
+	PRINT(detail, "%s: its %ss cannot be listed: %s", ib->name, kinds[what].word, strerror(-r));
 	add_user(fs, ib->pci, USE_UNKNOWN, 0, detail, n);
 }
 
@@ -153,10 +149,8 @@ void users_add_found(const struct fs *fs, struct node *n, const struct memory *m
 	if (!node_note(n, graph_make(n, &g)))
 		return;
 	n->has_users = true;
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const size_t n_found = is_network(n, &n->pcis[i])
-					       ? in_use_find(&g, memory, &n->pcis[i], found)
-					       : 0;
+	FOREACH(pci, n->pcis, n->n_pcis) {
+		const size_t n_found = is_network(n, pci) ? in_use_find(&g, memory, pci, found) : 0;
 
 		/* Two of one kind are both added. */
 		for (size_t k = 0; k < n_found; k++)
@@ -177,9 +171,7 @@ static void forget(struct node *n)
 
 static void list_holders(struct os *d, const struct fs *fs, struct node *n)
 {
-	for (size_t i = 0; i < n->n_ibdevs; i++) {
-		const struct ibdev *ib = &n->ibdevs[i];
-
+	FOREACH(ib, n->ibdevs, n->n_ibdevs) {
 		if (!ib->pci[0] || ib->index == UINT32_MAX) /* its users count as not known */
 			continue;
 		for (enum rdma_resource what = RDMA_CONTEXTS; what <= RDMA_CM_IDS; what++)

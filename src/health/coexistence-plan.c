@@ -108,12 +108,10 @@ static size_t list_stations(const struct node *n, struct station *ret)
 {
 	size_t n_stations = 0;
 
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (is_station(&n->netdevs[i]))
-			ret[n_stations++] = (struct station){ n->netdevs[i].mac, n->netdevs[i].pci,
-							      n->netdevs[i].name };
-	for (size_t i = 0; i < n->n_vf_infos; i++) {
-		const struct vf_info *v = &n->vf_infos[i];
+	FOREACH(nd, n->netdevs, n->n_netdevs)
+		if (is_station(nd))
+			ret[n_stations++] = (struct station){ nd->mac, nd->pci, nd->name };
+	FOREACH(v, n->vf_infos, n->n_vf_infos) {
 		const struct pci *vf = node_vf(n, v->pf, v->index);
 
 		if (vf && is_station_mac(v->mac) && !node_netdev_of(n, vf->address))
@@ -128,8 +126,7 @@ static size_t list_guids(const struct node *n, struct station *ret)
 {
 	size_t n_guids = 0;
 
-	for (size_t i = 0; i < n->n_ibdevs; i++) {
-		const struct ibdev *ib = &n->ibdevs[i];
+	FOREACH(ib, n->ibdevs, n->n_ibdevs) {
 		const struct netdev *nd = node_netdev_of(n, ib->pci);
 
 		if (ib->pci[0] && ib->node_guid[0] && !guid_is_zero(ib->node_guid) &&
@@ -179,9 +176,7 @@ void plan_coexistence(const struct config *c, const struct node *n, const struct
 	hint_vke_mode(c, n, p);
 	hint_vke_mgpu(n, p);
 	hint_same(n, p);
-	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage; i++) {
-		const struct nic_netdev *k = &p->nic_netdevs[i];
-
+	FOREACH_WHILE(k, p->nic_netdevs, p->n_nic_netdevs, c->route.manage) {
 		hint_terway(n, p, k);
 		hint_rival(c, n, p, k);
 		hint_contested(memory, p, k);

@@ -112,9 +112,7 @@ static void count_losses(const struct node *n, const struct plan *p, const struc
 		count_downed(n, p, m, d);
 		return;
 	}
-	for (size_t i = 0; i < n->n_link_news; i++) {
-		const struct link_news *news = &n->link_news[i];
-
+	FOREACH(news, n->link_news, n->n_link_news) {
 		if (news->usec <= l->seen_usec ||
 		    (news->ifindex != 0 && news->ifindex != nd->ifindex))
 			continue;
@@ -178,10 +176,9 @@ static void tell_flapping(struct plan *p, const struct device *d, uint32_t count
 {
 	const struct link_losses *l = &d->losses;
 	char detail[256], when[24];
-	size_t at;
+	size_t at = (size_t)PRINT(detail, "%" PRIu32 " losses, the last%s", l->n,
+				  l->n == count ? "" : " ones");
 
-	at = (size_t)snprintf(detail, sizeof(detail), "%" PRIu32 " losses, the last%s", l->n,
-			      l->n == count ? "" : " ones");
 	for (size_t i = l->n_last - count; i < l->n_last; i++) {
 		const time_t sec = (time_t)l->last[i].sec;
 		struct tm tm;
@@ -232,8 +229,7 @@ void plan_flaps(const struct config *c, const struct node *n, const struct memor
 {
 	struct device *pf = NULL;
 
-	for (size_t i = 0; i < p->n_devices && config_watches_links(c); i++) {
-		struct device *d = &p->devices[i];
+	FOREACH_WHILE(d, p->devices, p->n_devices, config_watches_links(c)) {
 		const struct device_memory *m = memory_device(memory, d->pci->address);
 
 		if (!d->is_vf) {

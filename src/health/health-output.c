@@ -107,9 +107,8 @@ static int judge(const json_t *document, const char *name, FILE *f)
 static int read_document(const char *json, const char *boot_id, json_t **ret)
 {
 	json_auto_t *document = NULL;
-	int r;
+	int r = json ? document_parse(json, strlen(json), 0, &document, NULL) : -ENOENT;
 
-	r = json ? document_parse(json, strlen(json), 0, &document, NULL) : -ENOENT;
 	if (r < 0)
 		return r;
 	if (boot_id && !streq(document_get_text(document, "boot_id"), boot_id))
@@ -145,13 +144,10 @@ static const json_t *find_nic(const json_t *document, const char *name)
 
 	for (size_t i = 0; *name && i < json_array_size(devices); i++) {
 		const json_t *nic = json_array_get(devices, i);
-		const json_t *vfs = json_object_get(nic, "vfs");
 
-		if (is_named(nic, name))
+		if (is_named(nic, name) ||
+		    document_any(vf, json_object_get(nic, "vfs"), is_named(vf, name)))
 			return nic;
-		for (size_t k = 0; k < json_array_size(vfs); k++)
-			if (is_named(json_array_get(vfs, k), name))
-				return nic;
 	}
 	return NULL;
 }
@@ -160,9 +156,8 @@ int output_find_nic(const char *json, const char *name, char *ret, size_t size)
 {
 	json_auto_t *document = NULL;
 	const json_t *nic;
-	int r;
+	int r = read_document(json, NULL, &document);
 
-	r = read_document(json, NULL, &document);
 	if (r < 0)
 		return r;
 	nic = find_nic(document, name);

@@ -14,10 +14,10 @@ static const char *format_link(struct pcie link, char *buf, size_t size)
 	char speed[24] = "any speed", width[16] = "";
 
 	if (link.speed > 0)
-		snprintf(speed, sizeof(speed), "%" PRIu32 ".%" PRIu32 " GT/s", link.speed / 1000,
-			 link.speed % 1000 / 100);
+		PRINT(speed, "%" PRIu32 ".%" PRIu32 " GT/s", link.speed / 1000,
+		      link.speed % 1000 / 100);
 	if (link.width > 0)
-		snprintf(width, sizeof(width), " x%" PRIu32, link.width);
+		PRINT(width, " x%" PRIu32, link.width);
 	snprintf(buf, size, "%s%s", speed, width);
 	return buf;
 }
@@ -88,10 +88,9 @@ static void tell_rate(struct plan *p, const struct device *d)
 	const uint32_t rate = lowest_rate(d);
 	const struct device *best = d;
 
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (is_sibling(d, &p->devices[i]) &&
-		    lowest_rate(&p->devices[i]) > lowest_rate(best))
-			best = &p->devices[i];
+	FOREACH(other, p->devices, p->n_devices)
+		if (is_sibling(d, other) && lowest_rate(other) > lowest_rate(best))
+			best = other;
 	if (rate == 0 || best == d)
 		return;
 	plan_add_hint(p, REASON_RATE_BELOW_SIBLINGS, d->pci->address,
@@ -131,9 +130,7 @@ static void tell_owners(const struct node *n, struct plan *p, const struct devic
 
 void plan_health(const struct node *n, const struct memory *memory, struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices) {
 		if (d->is_vf)
 			continue;
 		tell_link(p, d->pci);

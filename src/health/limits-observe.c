@@ -235,9 +235,8 @@ static int scan_memlock(const char *text, size_t size, const char *key, char *re
 
 	for (;;) {
 		_cleanup_(unit_setting_done) struct unit_setting s = {};
-		int r;
+		int r = unit_file_next(text, size, &at, &is_service, &s);
 
-		r = unit_file_next(text, size, &at, &is_service, &s);
 		if (r <= 0)
 			return r;
 		if (streq(s.key, key))
@@ -281,8 +280,7 @@ static bool read_files(const struct fs *fs, const struct starter *s, struct node
 
 static void observe_rank(const struct fs *fs, enum rank rank, bool is_running, struct node *n)
 {
-	for (size_t i = 0; i < ELEMENTSOF(starters); i++) {
-		const struct starter *s = &starters[i];
+	FOREACH(s, starters, ELEMENTSOF(starters)) {
 		struct memlock m = {};
 
 		if (s->rank != rank)

@@ -209,13 +209,12 @@ static void observe_reserved(const struct sources *sources, const struct flags *
 			   (!f && (item->is_odd || (item->is_plain && !strpbrk(list, "-,"))));
 	ret->n_reserved = n < 0 ? 0 : (uint32_t)n;
 	if (n < 0 && (f || !item->is_odd))
-		snprintf(ret->list_problem, sizeof(ret->list_problem),
-			 "unable to parse reservedSystemCPUs (--reserved-cpus) %.100s", list);
+		PRINT(ret->list_problem,
+		      "unable to parse reservedSystemCPUs (--reserved-cpus) %.100s", list);
 	if (n >= 0 && add_list(reserved, list, MAX_CPUS) >= 0 && ret->n_online > 0 &&
 	    !is_subset(reserved, online))
-		snprintf(ret->list_problem, sizeof(ret->list_problem),
-			 "reserved-cpus: %s is not a subset of online-cpus: %s",
-			 show_set(reserved, a, sizeof(a)), show_set(online, b, sizeof(b)));
+		PRINT(ret->list_problem, "reserved-cpus: %s is not a subset of online-cpus: %s",
+		      show_set(reserved, a, sizeof(a)), show_set(online, b, sizeof(b)));
 }
 
 /* validateState() of pkg/kubelet/cm/cpumanager/policy_static.go. */
@@ -240,22 +239,21 @@ static void judge_state(const struct cpuset *online, const struct cpuset *reserv
 	if (is_empty)
 		COPY(ret->state_problem, "default cpuset cannot be empty");
 	else if (is_strict ? has_reserved : !is_subset(reserved, &common))
-		snprintf(ret->state_problem, sizeof(ret->state_problem),
-			 is_strict ? "some of strictly reserved cpus: \"%s\" are present in "
-				     "defaultCpuSet: \"%s\""
-				   : "not all reserved cpus: \"%s\" are present in defaultCpuSet: "
-				     "\"%s\"",
-			 show_set(is_strict ? &common : reserved, a, sizeof(a)),
-			 show_set(free, b, sizeof(b)));
+		PRINT(ret->state_problem,
+		      is_strict ? "some of strictly reserved cpus: \"%s\" are present in "
+				  "defaultCpuSet: \"%s\""
+				: "not all reserved cpus: \"%s\" are present in defaultCpuSet: "
+				  "\"%s\"",
+		      show_set(is_strict ? &common : reserved, a, sizeof(a)),
+		      show_set(free, b, sizeof(b)));
 	else if (is_shared)
-		snprintf(ret->state_problem, sizeof(ret->state_problem),
-			 "cpuset: \"%s\" overlaps with default cpuset \"%s\"",
-			 show_set(taken, a, sizeof(a)), show_set(free, b, sizeof(b)));
+		PRINT(ret->state_problem, "cpuset: \"%s\" overlaps with default cpuset \"%s\"",
+		      show_set(taken, a, sizeof(a)), show_set(free, b, sizeof(b)));
 	else if (!is_subset(&all, &usable) || !is_subset(&usable, &all))
-		snprintf(ret->state_problem, sizeof(ret->state_problem),
-			 "current set of available CPUs \"%s\" doesn't match with CPUs in state "
-			 "\"%s\"",
-			 show_set(&usable, a, sizeof(a)), show_set(&all, b, sizeof(b)));
+		PRINT(ret->state_problem,
+		      "current set of available CPUs \"%s\" doesn't match with CPUs in state "
+		      "\"%s\"",
+		      show_set(&usable, a, sizeof(a)), show_set(&all, b, sizeof(b)));
 }
 
 /* CPUs of containers, or of whole pods. */
@@ -264,8 +262,7 @@ static void add_taken(json_t *entries, struct cpuset *ret)
 	const char *name;
 	json_t *pod, *set;
 
-	json_object_foreach(entries, name, pod)
-	{
+	json_object_foreach(entries, name, pod) {
 		const char *container;
 
 		json_object_foreach(pod, container, set)
@@ -309,8 +306,7 @@ static int read_checkpoint(const struct fs *fs, const char *root_dir, bool is_st
 	size_t size;
 	int r;
 
-	snprintf(ret->checkpoint_path, sizeof(ret->checkpoint_path), "%s/cpu_manager_state",
-		 root_dir);
+	PRINT(ret->checkpoint_path, "%s/cpu_manager_state", root_dir);
 	r = fs_read_all(fs, ret->checkpoint_path + 1, MAX_CHECKPOINT, true, &text, &size);
 	if (r == -ENOENT || r == -ENOTDIR || r == -ENOMEM)
 		return r == -ENOMEM ? r : 0;

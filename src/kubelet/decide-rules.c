@@ -184,7 +184,7 @@ static void show_value(const struct kubelet_question *q, char *ret, size_t size)
 	char line[16] = "";
 
 	if (v->line > 0)
-		snprintf(line, sizeof(line), ":%" PRIu32, v->line);
+		PRINT(line, ":%" PRIu32, v->line);
 	if (is_unread(q) || is_fatal(q))
 		copy(ret, size, q->k->unknown);
 	else if (q->k->n_numa_nodes == CPUS_UNKNOWN)
@@ -207,11 +207,10 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 	COPY(item->path, *q->v->path ? q->v->path : k->seen.file);
 	switch (item->reason) {
 	case REASON_KUBELET_MANAGED:
-		snprintf(item->detail, sizeof(item->detail), "%s", k->seen.manager);
+		PRINT(item->detail, "%s", k->seen.manager);
 		break;
 	case REASON_KUBELET_NUMA_NODES:
-		snprintf(item->detail, sizeof(item->detail), "%" PRIu32 " NUMA nodes",
-			 q->k->n_numa_nodes);
+		PRINT(item->detail, "%" PRIu32 " NUMA nodes", q->k->n_numa_nodes);
 		break;
 	case REASON_KUBELET_UNCLEAR:
 		COPY(item->detail, k->seen.problem);
@@ -222,23 +221,21 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 					   : "a file that the kubelet's unit names");
 		break;
 	case REASON_KUBELET_NO_FILE:
-		snprintf(item->detail, sizeof(item->detail), "%.200s is %s",
-			 *k->seen.file ? k->seen.file : "a file that the kubelet's unit names",
-			 k->file_result == -ENODATA ? "empty" : "not there");
+		PRINT(item->detail, "%.200s is %s",
+		      *k->seen.file ? k->seen.file : "a file that the kubelet's unit names",
+		      k->file_result == -ENODATA ? "empty" : "not there");
 		break;
 	case REASON_KUBELET_FILE_REFUSED:
 		if (*k->blocked_detail)
 			COPY(item->detail, k->blocked_detail);
 		else if (*k->seen.file_problem)
-			snprintf(item->detail, sizeof(item->detail), "%.128s: %s", k->seen.file,
-				 k->seen.file_problem);
+			PRINT(item->detail, "%.128s: %s", k->seen.file, k->seen.file_problem);
 		else if (k->is_reset)
-			snprintf(item->detail, sizeof(item->detail),
-				 "%.100s: the drop-ins of kubelet 1.28 reset the policy",
-				 k->seen.folder);
+			PRINT(item->detail, "%.100s: the drop-ins of kubelet 1.28 reset the policy",
+			      k->seen.folder);
 		else if (!*k->seen.file && !*k->seen.folder)
-			snprintf(item->detail, sizeof(item->detail),
-				 "the kubelet has neither --config nor a variable for more flags");
+			PRINT(item->detail,
+			      "the kubelet has neither --config nor a variable for more flags");
 		break;
 	default:
 		break;
@@ -321,8 +318,8 @@ static void decide_cpus(const struct kubelet_found *k, struct kubelet_decision *
 	if (item->outcome != KUBELET_CHANGED && item->outcome != KUBELET_SATISFIED)
 		return;
 
-	snprintf(detail, sizeof(detail), "%s has the policy %s", k->seen.cpus.checkpoint_path,
-		 *k->seen.cpus.checkpoint ? k->seen.cpus.checkpoint : "not written yet");
+	PRINT(detail, "%s has the policy %s", k->seen.cpus.checkpoint_path,
+	      *k->seen.cpus.checkpoint ? k->seen.cpus.checkpoint : "not written yet");
 	if (item->outcome == KUBELET_SATISFIED) {
 		if (has_other_state(&k->seen.cpus) && k->was_started)
 			refuse(item, REASON_KUBELET_CPU_STATE, detail);

@@ -112,9 +112,8 @@ static int verify_json(const char *old, size_t old_size, const char *new, size_t
 		       const struct splice *s)
 {
 	json_auto_t *a = NULL, *b = NULL;
-	int r;
+	int r = document_parse(old, old_size, 0, &a, NULL);
 
-	r = document_parse(old, old_size, 0, &a, NULL);
 	if (r >= 0)
 		r = document_parse(new, new_size, 0, &b, NULL);
 	if (r < 0)
@@ -151,9 +150,8 @@ static int put_splice(const char *text, size_t size, const struct yaml_document 
 {
 	_cleanup_(freep) char *new = NULL;
 	size_t new_size;
-	int r;
+	int r = replace(text, size, s->from, s->to, s->text, &new, &new_size);
 
-	r = replace(text, size, s->from, s->to, s->text, &new, &new_size);
 	if (r >= 0)
 		r = verify(d, new, new_size, s);
 	if (r >= 0 && d->is_json)
@@ -322,9 +320,8 @@ int edit_set(const char *text, size_t size, const char *key, const char *value, 
 {
 	_owns_(struct splice, text) s = { .key = key, .value = value };
 	_cleanup_(yaml_document_done) struct yaml_document d = { .key = key };
-	int r;
+	int r = !value || is_value(value) ? 0 : write_odd(value, s.odd);
 
-	r = !value || is_value(value) ? 0 : write_odd(value, s.odd);
 	s.put = *s.odd ? s.odd : value;
 	if (r >= 0)
 		r = yaml_document_read(text, size, YAML_KUBELET, &d);
@@ -438,12 +435,12 @@ static int add_flags(const char *text, size_t size, const struct kubelet_edit *e
 	if (e->extra.at != UINT32_MAX) {
 		if (e->extra.at > size)
 			return -EAGAIN;
-		snprintf(put, sizeof(put), "%s%s", e->extra.is_empty ? "" : " ", flags);
+		PRINT(put, "%s%s", e->extra.is_empty ? "" : " ", flags);
 		return replace(text, size, e->extra.at, e->extra.at, put, ret, ret_size);
 	}
 	is_open = size > 0 && text[size - 1] != '\n';
-	snprintf(put, sizeof(put), *e->extra.variable ? "%s%s=\"%s\"%s" : "%s%s%s%s",
-		 is_open ? "\n" : "", e->extra.variable, flags, is_open ? "" : "\n");
+	PRINT(put, *e->extra.variable ? "%s%s=\"%s\"%s" : "%s%s%s%s", is_open ? "\n" : "",
+	      e->extra.variable, flags, is_open ? "" : "\n");
 	return replace(text, size, size, size, put, ret, ret_size);
 }
 
@@ -458,13 +455,11 @@ int kubelet_own_text(const struct kubelet_edit *e, char **ret)
 	fputs(is_drop_in ? "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
 			 : "kubelet-arg+:\n",
 	      out.f);
-	for (size_t i = 0; i < e->n_pairs; i++)
+	FOREACH(pair, e->pairs, e->n_pairs)
 		if (is_drop_in)
-			fprintf(out.f, "%s: \"%s\"\n", kubelet_key(e->pairs[i].setting),
-				e->pairs[i].value);
+			fprintf(out.f, "%s: \"%s\"\n", kubelet_key(pair->setting), pair->value);
 		else
-			fprintf(out.f, "- \"%s=%s\"\n", kubelet_flag(e->pairs[i].setting),
-				e->pairs[i].value);
+			fprintf(out.f, "- \"%s=%s\"\n", kubelet_flag(pair->setting), pair->value);
 	return stream_take(&out, ret);
 }
 
@@ -518,9 +513,8 @@ static int make_file(const struct fs *fs, const struct kubelet_edit *e, struct k
 	const char *path = fs_bare(e->path);
 	char temporary[FS_PATH_LEN];
 	struct stat written;
-	int r;
+	int r = fs_read_all(fs, path, MAX_FLAGS_BYTES, true, &u->before, &u->before_size);
 
-	r = fs_read_all(fs, path, MAX_FLAGS_BYTES, true, &u->before, &u->before_size);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (r >= 0 && !is_prefix(u->before, OWN_LINE))
@@ -578,9 +572,8 @@ static int unset_value(const struct target *t, const struct kubelet_edit *e, boo
 	_cleanup_(yaml_items_done) struct yaml_items items = {};
 	const struct yaml_item *item;
 	struct yaml_fault fault;
-	int r;
+	int r = yaml_read(t->text, t->size, YAML_KUBELET, &items, &fault);
 
-	r = yaml_read(t->text, t->size, YAML_KUBELET, &items, &fault);
 	if (r < 0)
 		return r;
 	item = yaml_find(&items, key, "");
@@ -616,7 +609,7 @@ static int remove_flag(const struct target *t, const struct kubelet_edit *e, cha
 	char flag[160], rest[80];
 	const char *at, *end;
 	size_t from, to;
-	int n = snprintf(flag, sizeof(flag), "--%s=%s", kubelet_flag(e->pairs[0].setting), e->old);
+	int n = PRINT(flag, "--%s=%s", kubelet_flag(e->pairs[0].setting), e->old);
 
 	at = memmem(t->text, t->size, flag, (size_t)n);
 	if (!at || memmem(at + n, t->size - (size_t)(at + n - t->text), flag, (size_t)n))
@@ -630,7 +623,7 @@ static int remove_flag(const struct target *t, const struct kubelet_edit *e, cha
 		from--;
 	else if (*end == ' ')
 		to++;
-	snprintf(rest, sizeof(rest), "%s%s", e->extra.variable, *e->extra.variable ? "=\"\"" : "");
+	PRINT(rest, "%s%s", e->extra.variable, *e->extra.variable ? "=\"\"" : "");
 	widen(t, rest, &from, &to);
 	return replace(t->text, t->size, from, to, "", ret, ret_size);
 }
@@ -649,9 +642,8 @@ int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool wa
 	_cleanup_(target_done) struct target t = TARGET_NONE;
 	_cleanup_(freep) char *text = NULL;
 	size_t size = 0;
-	int r;
+	int r = target_open(fs, e->path, YAML_MAX_BYTES, &t);
 
-	r = target_open(fs, e->path, YAML_MAX_BYTES, &t);
 	if (r == -ENOENT) /* with what a crash left of making it */
 		return is_created ? fs_remove(fs, fs_bare(e->path)) : 0;
 	if (r < 0)

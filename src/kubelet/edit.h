@@ -11,18 +11,7 @@
  */
 #pragma once
 
-#include "../model/kubelet.h"
-#include "../os/fs.h"
-
-/* Where a flag that wins can be added: in a variable, or in a file of flags. */
-struct kubelet_extra {
-	char path[256];    /* of the file; empty: there is none */
-	char variable[64]; /* empty: the file is one of flags */
-	size_t source;     /* of the variable's word in ExecStart=; SIZE_MAX: behind all */
-	uint32_t at;       /* byte where it goes; UINT32_MAX: in a new line at the end */
-	uint32_t bytes;    /* of the file when it was looked at; 0: it is not there, or empty */
-	bool is_empty;     /* there is nothing in the variable yet */
-};
+#include "find.h"
 
 /* The settings that are changed together in one file. */
 struct kubelet_edit {
@@ -43,8 +32,7 @@ struct kubelet_edit {
 	int (*on_written)(const struct fs *fs, const char *path, const struct stat *written);
 };
 
-/* Does only this program write the file of this way? Then it has no value of others to give back.
- */
+/* Does only this program write the file of this way? Then no value of others is given back. */
 bool kubelet_is_own(enum kubelet_way way);
 
 void kubelet_edit_add(struct kubelet_edit *e, enum kubelet_setting s, const char *value);

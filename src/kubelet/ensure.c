@@ -43,14 +43,14 @@ static void make_edit(const struct kubelet_found *k, const struct kubelet_decisi
 		return;
 	}
 
-	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++) {
 		const struct kubelet_item *item = &d->items[s];
 
 		if (item->outcome == KUBELET_CHANGED && item->way == lead->way &&
 		    streq(item->path, lead->path))
-			kubelet_edit_add(&e, (enum kubelet_setting)s, item->to);
+			kubelet_edit_add(&e, s, item->to);
 		else if (kubelet_is_own(e.way) && streq(k->seen.values[s].path, lead->path))
-			kubelet_edit_add(&e, (enum kubelet_setting)s, k->seen.values[s].text);
+			kubelet_edit_add(&e, s, k->seen.values[s].text);
 	}
 	e.extra = k->extra;
 	*ret = e;
@@ -99,9 +99,8 @@ static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
 static int look(struct run *run, struct kubelet_result *res)
 {
 	_owns_(struct kubelet_notes, cmdline) notes = {};
-	int r;
+	int r = kubelet_judge(run->fs, run->c, false, &res->kubelet, &res->decision, &notes);
 
-	r = kubelet_judge(run->fs, run->c, false, &res->kubelet, &res->decision, &notes);
 	if (r < 0)
 		return r;
 	/* At once: a run looks several times, and may wait for a hanging program only once. */
@@ -117,7 +116,7 @@ static int look(struct run *run, struct kubelet_result *res)
 static int refuse(struct run *run, const struct kubelet_edit *e, const char *why)
 {
 	run->blocked |= 1u << e->way;
-	snprintf(run->blocked_detail, sizeof(run->blocked_detail), "%.128s: %.120s", e->path, why);
+	PRINT(run->blocked_detail, "%.128s: %.120s", e->path, why);
 	return 0;
 }
 
@@ -136,9 +135,8 @@ static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_re
 	_cleanup_(kubelet_undo_done) struct kubelet_undo undo = {};
 	struct kubelet_decision before = res->decision;
 	const uint64_t rest = res->kubelet.rest;
-	int r;
+	int r = ledger_files_note(run->fs, &res->kubelet.seen, e, run->running);
 
-	r = ledger_files_note(run->fs, &res->kubelet.seen, e, run->running);
 	if (kubelet_is_refusal(r) && r != -EAGAIN)
 		return refuse(run, e, "what is there now cannot be noted");
 	if (r >= 0)
@@ -199,7 +197,7 @@ static int take_back_policy(const struct fs *fs, const struct kubelet_result *re
 /* Reports the settings that were changed as changed, with their values before. */
 static void note_changes(const struct run *run, struct kubelet_result *res)
 {
-	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++) {
 		struct kubelet_item *item = &res->decision.items[s];
 
 		if (run->first[s].row > 0) {
@@ -211,8 +209,7 @@ static void note_changes(const struct run *run, struct kubelet_result *res)
 		} else if (item->outcome == KUBELET_CHANGED) { /* it could not be made */
 			item->outcome = KUBELET_REFUSED;
 			item->reason = REASON_KUBELET_FILE_REFUSED;
-			snprintf(item->detail, sizeof(item->detail),
-				 "%.200s: another program is writing it", item->path);
+			PRINT(item->detail, "%.200s: another program is writing it", item->path);
 		}
 	}
 }
@@ -223,7 +220,7 @@ static void note_changes(const struct run *run, struct kubelet_result *res)
  */
 static int tidy(const struct run *run, const struct kubelet_result *res, int *locked)
 {
-	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++) {
 		_cleanup_(target_done) struct target t = TARGET_NONE;
 		const char *path = res->kubelet.seen.values[s].path;
 

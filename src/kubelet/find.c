@@ -30,8 +30,7 @@ static const char *const own_drop_ins[] = {
 	"zz-rdma-provision.conf",
 };
 
-/* Units that have a kubelet in them, by the beginning of their names; the last one has all names.
- */
+/* Units that have a kubelet in them, by the beginning of their names; the last has all names. */
 static const struct unit_kind {
 	const char *prefix;
 	enum kubelet_flavour flavour;
@@ -105,8 +104,7 @@ static void which_unit(const struct fs *fs, char *ret, size_t size)
 	}
 }
 
-/* MicroK8s (kubelite), k3s and MicroShift run the kubelet as a thread; RKE2 runs it as a process.
- */
+/* MicroK8s (kubelite), k3s and MicroShift run the kubelet as a thread, RKE2 as a process. */
 static const char *const process_names[] = { "kubelet", "kubelite", "k3s", "microshift" };
 
 /* A command of ExecStartPre=, such as ours, is no kubelet. */
@@ -114,9 +112,8 @@ static int is_kubelet(const struct fs *fs, const char *pid)
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, FS_PATH("proc/%s/cmdline", pid), MAX_CMDLINE, true, &text, &size);
 
-	r = fs_read_all(fs, FS_PATH("proc/%s/cmdline", pid), MAX_CMDLINE, true, &text, &size);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0; /* it has ended */
 	text[strcspn(text, " ")] = '\0'; /* k3s hides its arguments: "/usr/local/bin/k3s server" */
@@ -185,7 +182,7 @@ static int read_process(struct value_look *l, struct kubelet_found *k, struct ku
 
 	k->seen.is_running = pid > 0;
 	if (pid > 0)
-		snprintf(path, sizeof(path), "proc/%" PRIu32 "/cmdline", pid);
+		PRINT(path, "proc/%" PRIu32 "/cmdline", pid);
 	if (pid == 0 && l->unit.is_clear)
 		return 0;
 
@@ -274,9 +271,8 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 	}
 	flags_done(&of_process);
 
-	for (size_t i = 0; i < l->unit.n_env_files; i++)
-		k->is_waiting |=
-			l->unit.env_files[i].is_missing && !l->unit.env_files[i].is_optional;
+	FOREACH(file, l->unit.env_files, l->unit.n_env_files)
+		k->is_waiting |= file->is_missing && !file->is_optional;
 	return r;
 }
 
@@ -284,12 +280,12 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
  * kubeadm does not write. Others, as /etc/environment, are of more programs. */
 static const char *free_env_file(const struct unit *u)
 {
-	for (size_t i = u->n_env_files; i-- > 0;)
-		if (strstr(u->env_files[i].path, "kubelet") &&
-		    !streq(basename(u->env_files[i].path), "kubeadm-flags.env") &&
-		    !u->env_files[i].path[strcspn(u->env_files[i].path, "*?[")])
-			return u->env_files[i].path;
-	return "";
+	const struct env_file *last = FIND_LAST(
+		f, u->env_files, u->n_env_files,
+		strstr(f->path, "kubelet") && !streq(basename(f->path), "kubeadm-flags.env") &&
+			!f->path[strcspn(f->path, "*?[")]);
+
+	return last ? last->path : "";
 }
 
 /* The last variable on the command line that is there for more, and whose file we may edit. */
@@ -468,19 +464,17 @@ static void find_drop_in(const struct value_look *l, struct kubelet_found *k)
 {
 	const char *last = "";
 
-	for (size_t i = 0; i < l->sources.n_sources; i++)
-		for (int s = 0; s < _KUBELET_SETTING_N; s++)
+	FOREACH(source, l->sources.sources, l->sources.n_sources)
+		for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++)
 			if (!ANY(o, own_drop_ins, ELEMENTSOF(own_drop_ins),
-				 streq(*o, l->sources.sources[i].name)) &&
-			    yaml_find(&l->sources.sources[i].items,
-				      kubelet_key((enum kubelet_setting)s), "") &&
-			    *l->sources.sources[i].name)
-				last = l->sources.sources[i].name;
+				 streq(*o, source->name)) &&
+			    yaml_find(&source->items, kubelet_key(s), "") && *source->name)
+				last = source->name;
 
 	for (size_t i = 0; i < ELEMENTSOF(own_drop_ins) && !*k->drop_in; i++)
 		if (compare_names(last, own_drop_ins[i]) < 0 &&
-		    (size_t)snprintf(k->drop_in, sizeof(k->drop_in), "%s/%s", k->seen.folder,
-				     own_drop_ins[i]) >= sizeof(k->drop_in))
+		    (size_t)PRINT(k->drop_in, "%s/%s", k->seen.folder, own_drop_ins[i]) >=
+			    sizeof(k->drop_in))
 			k->drop_in[0] = '\0';
 }
 
@@ -573,8 +567,8 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 	const struct flag *root_dir = flags_last(&l->flags, FLAG_ROOT_DIR);
 	const char *k0s = k0s_dir(l, k);
 
-	for (int s = 0; s < _KUBELET_SETTING_N; s++)
-		find_value(l, k, (enum kubelet_setting)s);
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++)
+		find_value(l, k, s);
 	/* MicroK8s has variables of its wrapper in there. */
 	k->seen.cpus.is_unclear = root_dir && (root_dir->is_cut || root_dir->value[0] != '/');
 	COPY(k->seen.root_dir, root_dir && !k->seen.cpus.is_unclear ? root_dir->value
@@ -632,9 +626,8 @@ static void find_manager(const struct fs *fs, struct kubelet_found *k)
 	for (size_t i = 0; i < ELEMENTSOF(files) && !*k->seen.manager; i++) {
 		_cleanup_(freep) char *text = NULL;
 		size_t size, at = 0;
-		int r;
+		int r = fs_read_all(fs, files[i], 65536, false, &text, &size);
 
-		r = fs_read_all(fs, files[i], 65536, false, &text, &size);
 		while (r >= 0) {
 			_cleanup_(variable_done) struct variable v = {};
 
@@ -689,8 +682,7 @@ static int recall(const struct value_look *l, struct kubelet_found *k, const cha
 	int r = memory_read_tables(l->fs, MEMORY_KUBELET,
 				   &(struct memory_table){ &ledger_files_fields, &ledger }, 1);
 
-	for (size_t i = 0; i < ledger.n_entries; i++) {
-		const struct ledger_entry *e = &ledger.entries[i];
+	FOREACH(e, ledger.entries, ledger.n_entries) {
 		const struct kubelet_value *v = &k->seen.values[e->setting];
 
 		k->is_open |= *e->file != '\0';
@@ -714,8 +706,8 @@ static void forget_values(const struct fs *fs, const struct fs_unread *unread,
 		fs_note_unread(fs, unread->paths[i], -EACCES);
 	if (unread->error == 0 && unread->n == 0)
 		return;
-	snprintf(k->unknown, sizeof(k->unknown), "/%.190s: %s", path, strerror(-error));
-	for (int s = 0; s < _KUBELET_SETTING_N; s++)
+	PRINT(k->unknown, "/%.190s: %s", path, strerror(-error));
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++)
 		k->seen.values[s] = (struct kubelet_value){ .source = KUBELET_UNKNOWN };
 }
 

@@ -11,7 +11,6 @@
 #pragma once
 
 #include "../model/kubelet.h"
-#include "edit.h"
 #include "unit.h"
 
 enum kubelet_flavour {
@@ -42,6 +41,16 @@ struct kubelet_start {
 	/* The same of each policy: a reservation of memory, an amount, a map of a flag. */
 	char reserved_problem[256], amount_problem[256], flag_problem[256];
 	char decode_problem[64]; /* the same for an amount of reservedMemory */
+};
+
+/* Where a flag that wins can be added: in a variable, or in a file of flags. */
+struct kubelet_extra {
+	char path[256];    /* of the file; empty: there is none */
+	char variable[64]; /* empty: the file is one of flags */
+	size_t source;     /* of the variable's word in ExecStart=; SIZE_MAX: behind all */
+	uint32_t at;       /* byte where it goes; UINT32_MAX: in a new line at the end */
+	uint32_t bytes;    /* of the file when it was looked at; 0: it is not there, or empty */
+	bool is_empty;     /* there is nothing in the variable yet */
 };
 
 struct kubelet_found {
@@ -82,8 +91,7 @@ struct kubelet_found {
 
 /* Notes for later runs, which only kubelet-ensure stores; released by freep(). */
 struct kubelet_notes {
-	char *cmdline; /* owned; of a running kubelet whose unit is not clear; NULL: nothing to keep
-			*/
+	char *cmdline; /* owned; of a running kubelet whose unit is not clear, or NULL */
 	size_t cmdline_size;
 	char version[400]; /* for KUBELET_VERSION_PATH; empty: nothing to keep */
 	char running[80];  /* "boot id:PID:start" of the running kubelet; empty: none */

@@ -334,10 +334,7 @@ bool flags_is_shown(const char *text, size_t labels, size_t at)
 
 const struct flag *flags_last(const struct flags *l, enum flag_kind kind)
 {
-	for (size_t i = l->n_flags; i-- > 0;)
-		if (l->flags[i].kind == kind)
-			return &l->flags[i];
-	return NULL;
+	return FIND_LAST(f, l->flags, l->n_flags, f->kind == kind);
 }
 
 const char *flags_value(const struct flags *l, const struct sources *sources, enum flag_kind kind)

@@ -21,7 +21,7 @@ static int write_drop_in(const struct fs *fs, const char *folder, const char *un
 	char path[512];
 	int r, n;
 
-	n = snprintf(path, sizeof(path), "%s/%s.d/" DROP_IN_NAME, fs_bare(folder), unit);
+	n = PRINT(path, "%s/%s.d/" DROP_IN_NAME, fs_bare(folder), unit);
 	r = n < (int)sizeof(path) ? fs_replace(fs, path, text, strlen(text), 0644) : -ENAMETOOLONG;
 	return r < 0 ? log_error_errno(r, "/%s", path) : 0;
 }
@@ -30,9 +30,8 @@ static int generate(const struct fs *fs, const char *folder)
 {
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(freep) char *kubelet = NULL;
-	int r;
+	int r = load_valid(fs, NULL, &c);
 
-	r = load_valid(fs, NULL, &c);
 	if (r < 0)
 		r = config_load_default(&c);
 	if (r >= 0)

@@ -8,7 +8,6 @@
 #include "../base/log.h"
 #include "../config/load.h"
 #include "../model/paths.h"
-#include "edit.h"
 #include "ensure.h"
 #include "ledger-files.h"
 
@@ -48,8 +47,8 @@ static void limit_process(const char *verb, unsigned sec, int code)
 {
 	struct rlimit limit;
 
-	snprintf(out_of_time, sizeof(out_of_time), "%s%s: not done after %u s, and given up\n",
-		 log_is_journal() ? "<4>" : "", verb, sec);
+	PRINT(out_of_time, "%s%s: not done after %u s, and given up\n",
+	      log_is_journal() ? "<4>" : "", verb, sec);
 	exit_out_of_time = code;
 	signal(SIGALRM, on_alarm);
 	alarm(sec);

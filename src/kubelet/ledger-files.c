@@ -160,14 +160,13 @@ int ledger_files_note(const struct fs *fs, const struct kubelet *k, const struct
 		      const char *running)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
-	int r;
+	int r = load(fs, &l);
 
-	r = load(fs, &l);
 	if (r >= 0)
 		r = settle(fs, &l);
 	drop_others(&l, e);
-	for (size_t i = 0; i < e->n_pairs && r >= 0; i++) {
-		const enum kubelet_setting s = e->pairs[i].setting;
+	FOREACH_WHILE(p, e->pairs, e->n_pairs, r >= 0) {
+		const enum kubelet_setting s = p->setting;
 		const struct kubelet_value *v = &k->values[s];
 		const char *now = v->source == KUBELET_DEFAULT ? "" : v->text;
 		struct ledger_entry *entry = take_entry(fs, &l, v, e, s);
@@ -175,11 +174,10 @@ int ledger_files_note(const struct fs *fs, const struct kubelet *k, const struct
 		if (!entry)
 			return -ENOMEM;
 		/* A pair of a file of ours that does not change keeps its time. */
-		if (streq(v->path, e->path) && streq(now, e->pairs[i].value) &&
-		    streq(entry->to, now))
+		if (streq(v->path, e->path) && streq(now, p->value) && streq(entry->to, now))
 			continue;
 		ledger_enter(entry, streq(v->path, e->path) || !*entry->to ? now : entry->to,
-			     e->pairs[i].value);
+			     p->value);
 		COPY(entry->file, NO_FILE);
 		COPY(entry->running, running);
 		tell_time(entry->since, sizeof(entry->since));
@@ -190,9 +188,8 @@ int ledger_files_note(const struct fs *fs, const struct kubelet *k, const struct
 int ledger_files_note_written(const struct fs *fs, const char *path, const struct stat *written)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
-	int r;
+	int r = load(fs, &l);
 
-	r = load(fs, &l);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < l.n_entries; i++)
@@ -287,9 +284,8 @@ static int try_entry(const struct fs *fs, struct ledger *l, struct ledger_entry 
 {
 	const char *left = "whether it was changed is not known";
 	struct kubelet_found k;
-	int r;
+	int r = kubelet_find(fs, false, &k, NULL);
 
-	r = kubelet_find(fs, false, &k, NULL);
 	if (r < 0)
 		return r;
 	if (is_bound(e, &k)) {

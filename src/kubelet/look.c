@@ -45,13 +45,13 @@ static int read_label(const struct fs *fs, const char *path, struct kubelet *k)
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0 || !find_label(text, mode, sizeof(mode))) {
-		snprintf(k->label_problem, sizeof(k->label_problem), "%s",
-			 r < 0 ? strerror(-r) : "it does not have the label " VKE_RDMA_MODE);
+		PRINT(k->label_problem, "%s",
+		      r < 0 ? strerror(-r) : "it does not have the label " VKE_RDMA_MODE);
 		return 0;
 	}
 	COPY(k->vke_rdma_mode, mode);
 	k->has_label_file = true;
-	snprintf(line, sizeof(line), VKE_RDMA_MODE "=%s\n", mode);
+	PRINT(line, VKE_RDMA_MODE "=%s\n", mode);
 	fs_record(fs, RECORD_FILE, path + 1, line, strlen(line));
 	return 0;
 }
@@ -63,7 +63,8 @@ static void forget_defaults(bool is_copy, struct kubelet_found *k)
 
 	k->is_left_out = is_copy && is_absent;
 	k->needs_dir = k->needs_dir && !is_copy; /* a copy may have it */
-	for (int s = 0; s < _KUBELET_SETTING_N && (is_absent || *k->seen.problem); s++)
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N && (is_absent || *k->seen.problem);
+	     s++)
 		if (k->seen.values[s].source == KUBELET_DEFAULT)
 			k->seen.values[s] = (struct kubelet_value){ .source = KUBELET_UNKNOWN };
 }
@@ -97,9 +98,8 @@ int kubelet_look(const struct fs *fs, const struct config *c, bool is_copy, stru
 {
 	struct kubelet_decision decision;
 	struct kubelet_found k;
-	int r;
+	int r = kubelet_judge(fs, c, is_copy, &k, &decision, NULL);
 
-	r = kubelet_judge(fs, c, is_copy, &k, &decision, NULL);
 	if (r >= 0)
 		r = read_label(fs, c->kubelet.label_file, &k.seen);
 	if (r < 0)
@@ -111,23 +111,20 @@ int kubelet_look(const struct fs *fs, const struct config *c, bool is_copy, stru
 
 /* The drop-ins of the generator: the configuration may have changed since systemd ran it */
 
-/* Return: 1 when the file of that unit is another than @wanted, or is there without, 0 or -ENOMEM.
- */
+/* Return: 1: the file of that unit is not @wanted, or is there without one; 0 or -ENOMEM. */
 static int is_other(const struct fs *fs, const char *unit, const char *wanted)
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, FS_PATH(GENERATED_FOLDER "/%s.d/" DROP_IN_NAME, unit),
+			    MAX_GENERATED_BYTES, false, &text, &size);
 
-	r = fs_read_all(fs, FS_PATH(GENERATED_FOLDER "/%s.d/" DROP_IN_NAME, unit),
-			MAX_GENERATED_BYTES, false, &text, &size);
 	if (r == -ENOMEM)
 		return r;
 	return r < 0 ? wanted != NULL : !wanted || !streq(text, wanted);
 }
 
-/* systemd.generator(7): of one name that of the first folder runs, and a link to /dev/null masks.
- */
+/* systemd.generator(7): of one name the first folder's runs, and a link to /dev/null masks it. */
 static bool is_replaced(const struct fs *fs)
 {
 	static const char *const folders[] = { "run/systemd/system-generators",

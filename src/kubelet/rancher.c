@@ -191,9 +191,8 @@ static int read_folder(struct rancher *rn, const struct fs *fs, const char *fold
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char last[MAX_PATH] = "";
-	int r;
+	int r = fs_list(fs, folder + 1, &names);
 
-	r = fs_list(fs, folder + 1, &names);
 	if (r == -ENOMEM)
 		return r;
 	for (size_t i = 0; i < names.n_names; i++) {
@@ -201,7 +200,7 @@ static int read_folder(struct rancher *rn, const struct fs *fs, const char *fold
 
 		if (!is_config_name(names.names[i]))
 			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, names.names[i]);
+		PRINT(path, "%s/%s", folder, names.names[i]);
 		if (strlen(path) >= MAX_PATH)
 			problem_note(rn->problem, "%.200s: too long a path", path);
 		r = strlen(path) >= MAX_PATH ? 0 : read_config(rn, fs, path);
@@ -213,8 +212,7 @@ static int read_folder(struct rancher *rn, const struct fs *fs, const char *fold
 
 	for (size_t i = 0; i < ELEMENTSOF(own_names) && !*rn->own_path; i++)
 		if (strcmp(last, own_names[i]) <= 0)
-			snprintf(rn->own_path, sizeof(rn->own_path), "%.200s/%s", folder,
-				 own_names[i]);
+			PRINT(rn->own_path, "%.200s/%s", folder, own_names[i]);
 	return 0;
 }
 
@@ -226,7 +224,7 @@ static void read_variables(struct rancher *rn, const struct unit *u)
 		char name[32];
 		const struct variable *v;
 
-		snprintf(name, sizeof(name), "%s%s", prefix, owns[i].variable);
+		PRINT(name, "%s%s", prefix, owns[i].variable);
 		v = *owns[i].variable ? unit_variable(u, name) : NULL;
 		if (v && *v->value)
 			set_own(rn, &owns[i], v->value, false, name);
@@ -238,9 +236,7 @@ static int read_own_flags(struct rancher *rn, const struct flags *own)
 {
 	bool has_ip = false;
 
-	for (size_t i = 0; i < own->n_flags; i++) {
-		const struct flag *f = &own->flags[i];
-
+	FOREACH(f, own->flags, own->n_flags) {
 		if (f->kind == FLAG_KUBELET_ARG &&
 		    flags_add_text(&rn->flags, f->value, f->path, f->line) < 0)
 			return -ENOMEM;
@@ -259,10 +255,10 @@ static int add_own_flags(struct rancher *rn)
 	char text[288];
 	int r = 0;
 
-	snprintf(text, sizeof(text), "node-ip=%s", rn->node_ip);
+	PRINT(text, "node-ip=%s", rn->node_ip);
 	if (*rn->node_ip)
 		r = flags_add_text(&rn->flags, text, "", 0);
-	snprintf(text, sizeof(text), "hostname-override=%s", rn->node_name);
+	PRINT(text, "hostname-override=%s", rn->node_name);
 	if (*rn->node_name && r >= 0)
 		r = flags_add_text(&rn->flags, text, "", 0);
 	for (size_t i = 0; i < args.n_flags && r >= 0; i++)
@@ -281,8 +277,8 @@ int rancher_read(const struct fs *fs, const struct unit *u, const struct flags *
 	int r = 0;
 
 	COPY(rn.name, is_prefix(u->name, "rke2") ? "rke2" : "k3s");
-	snprintf(rn.data_dir, sizeof(rn.data_dir), "/var/lib/rancher/%s", rn.name);
-	snprintf(rn.config, sizeof(rn.config), "/etc/rancher/%s/config.yaml", rn.name);
+	PRINT(rn.data_dir, "/var/lib/rancher/%s", rn.name);
+	PRINT(rn.config, "/etc/rancher/%s/config.yaml", rn.name);
 	/* The first flag, and the variable before it: pkg/configfilearg/parser.go of k3s. */
 	if (config)
 		COPY(rn.config, config->is_cut ? "?" : config->value);
@@ -302,7 +298,7 @@ int rancher_read(const struct fs *fs, const struct unit *u, const struct flags *
 	if (r < 0)
 		return r;
 
-	snprintf(rn.folder, sizeof(rn.folder), "%s/agent/etc/kubelet.conf.d", rn.data_dir);
+	PRINT(rn.folder, "%s/agent/etc/kubelet.conf.d", rn.data_dir);
 	*ret = TAKE_STRUCT(rn);
 	return 0;
 }

@@ -67,7 +67,7 @@ static bool is_inside(const struct unit *u, const char *name, size_t *ret_labels
 {
 	char pattern[80];
 
-	snprintf(pattern, sizeof(pattern), "${%s}", name);
+	PRINT(pattern, "${%s}", name);
 	for (size_t i = 0; i < u->exec.n; i++) {
 		const char *word = u->exec.words[i], *found = strstr(word, pattern);
 		const size_t at = found ? (size_t)(found - word) : 0,
@@ -119,9 +119,7 @@ static void put_value(const struct unit *u, struct redacted *c, const struct var
 	else if (rancher_reads_variable(v->name))
 		put_text(c, *v->value == '/' ? v->value : host, SIZE_MAX, special);
 
-	for (size_t i = 0; i < u->n_arguments; i++) {
-		const struct argument *a = &u->arguments[i];
-
+	FOREACH(a, u->arguments, u->n_arguments) {
 		if (!a->is_relevant || a->source >= u->exec.n ||
 		    !streq(after(u->exec.words[a->source], "$") ?: "", v->name))
 			continue;
@@ -209,9 +207,7 @@ static void put_unit(const struct unit *u, struct redacted *c, uint16_t page)
 
 static void put_variables(const struct unit *u, struct redacted *c, uint16_t page)
 {
-	for (size_t i = 0; i < u->n_variables; i++) {
-		const struct variable *v = &u->variables[i];
-
+	FOREACH(v, u->variables, u->n_variables) {
 		if (!is_put(u, v, page))
 			continue;
 		go_to(c, unit_line(u, page, v->from), "");
@@ -229,9 +225,7 @@ static void put_flags(const struct unit *u, struct redacted *c, uint16_t page)
 		fputs(u->pages[page].text, c->f);
 		fputc('\0', c->f);
 	}
-	for (size_t i = 0; i < u->n_arguments; i++) {
-		const struct argument *a = &u->arguments[i];
-
+	FOREACH(a, u->arguments, u->n_arguments) {
 		if (!a->is_relevant || a->place.page != page)
 			continue;
 		if (!is_process)

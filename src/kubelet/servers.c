@@ -82,9 +82,8 @@ static int read_file(const struct fs *fs, const char *path, struct kubelet *k)
 	_cleanup_(freep) char *text = NULL;
 	struct kubelet found = {};
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, fs_bare(path), YAML_MAX_BYTES, true, &text, &size);
 
-	r = fs_read_all(fs, fs_bare(path), YAML_MAX_BYTES, true, &text, &size);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	r = yaml_tree_read(text, size, &tree);

@@ -62,8 +62,8 @@ static const struct {
 
 bool sources_are_read(const char *key, const char *sub)
 {
-	for (int s = 0; s < _KUBELET_SETTING_N; s++)
-		if (streq(key, kubelet_key((enum kubelet_setting)s)))
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++)
+		if (streq(key, kubelet_key(s)))
 			return !sub || !*sub;
 	return ANY(k, keys, ELEMENTSOF(keys),
 		   streq(key, k->key) && (!sub || !k->sub || streq(sub, k->sub)));
@@ -136,9 +136,7 @@ static void put_value(const struct writer *w, const struct yaml_items *l,
 {
 	const char *mark = "{";
 
-	for (size_t i = 0; i < l->n_items && !*top->text && top->is_odd; i++) {
-		const struct yaml_item *item = &l->items[i];
-
+	FOREACH_WHILE(item, l->items, l->n_items, !*top->text && top->is_odd) {
 		if (!streq(item->key, top->key) || !*item->sub ||
 		    !sources_are_read(item->key, item->sub) ||
 		    yaml_find(l, item->key, item->sub) != item)
@@ -191,9 +189,7 @@ int sources_write_kept(const struct yaml_items *l, struct stream *ret)
 	w.f = ret->f;
 	if (w.is_json)
 		fputc('{', w.f);
-	for (size_t i = 0; i < l->n_items; i++) {
-		const struct yaml_item *item = &l->items[i];
-
+	FOREACH(item, l->items, l->n_items) {
 		/* Only the last of equal keys counts. */
 		if (!sources_are_read(item->key, NULL) || yaml_find(l, item->key, "") != item)
 			continue;
@@ -267,22 +263,20 @@ int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
 	struct yaml_fault fault = {};
 	char at[32] = "", tail[160];
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, fs_bare(path), YAML_MAX_BYTES, true, &text, &size);
 
-	r = fs_read_all(fs, fs_bare(path), YAML_MAX_BYTES, true, &text, &size);
 	if (r == -ENOTDIR)
 		r = -ENOENT;
 	if (r >= 0)
 		r = yaml_read(text, size, kind, ret, &fault);
 	if (fault.line > 0)
-		snprintf(at, sizeof(at), fault.column > 0 ? ":%" PRIu32 ":%" PRIu32 : ":%" PRIu32,
-			 fault.line, fault.column);
+		PRINT(at, fault.column > 0 ? ":%" PRIu32 ":%" PRIu32 : ":%" PRIu32, fault.line,
+		      fault.column);
 	if (r >= 0 || r == -ENOENT || r == -ENOMEM)
 		return r;
-	snprintf(tail, sizeof(tail), "%s: %.110s", at, *fault.why ? fault.why : yaml_problem(r));
+	PRINT(tail, "%s: %.110s", at, *fault.why ? fault.why : yaml_problem(r));
 	if (r == -EBADMSG && is_prefix(text, BROKEN))
-		snprintf(tail, sizeof(tail), "%.*s", (int)strcspn(after(text, BROKEN), "\n"),
-			 after(text, BROKEN));
+		PRINT(tail, "%.*s", (int)strcspn(after(text, BROKEN), "\n"), after(text, BROKEN));
 	problem_note(problem, "%.90s%s", path, tail);
 	if (record_refused(fs, fs_bare(path), fault.line, tail, r) < 0)
 		return -ENOMEM;
@@ -294,9 +288,8 @@ int sources_add_file(struct sources *l, const struct fs *fs, const char *path, c
 {
 	_cleanup_(yaml_items_done) struct yaml_items items = {};
 	struct source *s;
-	int r;
+	int r = source_read(fs, path, kind, l->problem, &items);
 
-	r = source_read(fs, path, kind, l->problem, &items);
 	if (r >= 0)
 		r = record_understood(fs, fs_bare(path), &items);
 	if (r < 0)
@@ -335,9 +328,8 @@ static int walk(struct sources *l, const struct fs *fs, const char *folder, cons
 		int depth)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
+	int r = fs_list(fs, fs_bare(folder), &names);
 
-	r = fs_list(fs, fs_bare(folder), &names);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 
@@ -346,8 +338,8 @@ static int walk(struct sources *l, const struct fs *fs, const char *folder, cons
 		char path[PATH_MAX], name[PATH_MAX], link[PATH_MAX];
 		_cleanup_(closep) int fd = -EBADF;
 
-		snprintf(path, sizeof(path), "%s/%s", folder, names.names[i]);
-		snprintf(name, sizeof(name), "%s%s", below, names.names[i]);
+		PRINT(path, "%s/%s", folder, names.names[i]);
+		PRINT(name, "%s%s", below, names.names[i]);
 		if (strlen(path) >= sizeof(l->sources->path)) {
 			problem_note(l->problem, "%.200s: too long a path", path);
 			continue;

@@ -109,8 +109,7 @@ static void take_amount(const struct map *map, const char *name, const char *val
 			     flags_name(map->kind), name, value);
 }
 
-/* map_string_string.go and its like in component-base/cli/flag. Of an amount the last one is read.
- */
+/* map_string_string.go and its like in component-base/cli/flag. The last amount of a key counts. */
 static void take_flag(const struct flags *flags, const struct map *map, const struct flag *flag,
 		      struct kubelet_start *ret)
 {
@@ -161,13 +160,10 @@ static void read_map(const struct sources *sources, const struct flags *flags,
 	const bool is_of_files = !flags_last(flags, map->kind) || map->kind == FLAG_FEATURE_GATES;
 	const char *key = flags_key(map->kind);
 
-	for (size_t i = 0; i < sources->n_sources && is_of_files; i++)
-		for (size_t k = 0; k < sources->sources[i].items.n_items; k++) {
-			const struct yaml_item *item = &sources->sources[i].items.items[k];
-
+	FOREACH_WHILE(source, sources->sources, sources->n_sources, is_of_files)
+		FOREACH(item, source->items.items, source->items.n_items)
 			if (streq(item->key, key) && *item->sub &&
-			    !(item->is_null && *sources->sources[i].name) &&
-			    sources_are_read(key, item->sub) &&
+			    !(item->is_null && *source->name) && sources_are_read(key, item->sub) &&
 			    sources_find(sources, key, item->sub, NULL) == item)
 				map->take(map, item->sub,
 					  map->kind == FLAG_FEATURE_GATES
@@ -175,7 +171,6 @@ static void read_map(const struct sources *sources, const struct flags *flags,
 					  : item->is_null ? ""
 							  : item->text,
 					  ret);
-		}
 	for (size_t i = 0; i < flags->n_flags; i++)
 		if (flags->flags[i].kind == map->kind)
 			take_flag(flags, map, &flags->flags[i], ret);
@@ -383,8 +378,7 @@ static void read_reserved(const struct sources *sources, const struct flags *fla
 {
 	bool has_default = true;
 
-	for (size_t i = 0; i < sources->n_sources; i++) {
-		const struct source *s = &sources->sources[i];
+	FOREACH(s, sources->sources, sources->n_sources) {
 		const struct yaml_item *map = yaml_find(&s->items, "evictionHard", "");
 		const struct yaml_item *item =
 			yaml_find(&s->items, "evictionHard", "memory.available");
@@ -472,8 +466,7 @@ static bool is_same_node(const struct fs *fs, const struct reserved *m, const ch
 	const char *total, *type;
 	int r;
 
-	json_object_foreach(map, type, state)
-	{
+	json_object_foreach(map, type, state) {
 		if (!is_same_huge(fs, node, type, state))
 			return false;
 	}
@@ -507,8 +500,8 @@ static int read_memory_state(const struct fs *fs, const char *root_dir, const st
 	COPY(ret->memory_state,
 	     document ? document_get_text(document, "policyName") : STATE_DAMAGED);
 	machine = json_object_get(document, "machineState");
-	json_object_foreach(machine, name, node) is_same &=
-		is_same_node(fs, m, name, json_object_get(node, "memoryMap"));
+	json_object_foreach(machine, name, node)
+		is_same &= is_same_node(fs, m, name, json_object_get(node, "memoryMap"));
 	is_same &= n_nodes > MAX_NODES || n_nodes == 0 || json_object_size(machine) == n_nodes;
 	if (json_object_size(machine) > 0 && !is_same && !m->is_unclear)
 		COPY(ret->memory_state_problem,

@@ -73,8 +73,7 @@ int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum pa
 	page->kind = kind;
 	page->text = TAKE(text);
 	page->size = size;
-	if ((size_t)snprintf(page->path, sizeof(page->path), "/%s", fs_bare(path)) >=
-	    sizeof(page->path))
+	if ((size_t)PRINT(page->path, "/%s", fs_bare(path)) >= sizeof(page->path))
 		unit_problem(u, "%s: too long a path", page->path);
 	r = index_lines(page);
 	return r < 0 ? r : (int)u->n_pages - 1;
@@ -91,10 +90,7 @@ uint32_t unit_line(const struct unit *u, uint16_t page, uint32_t at)
 
 struct variable *unit_variable(const struct unit *u, const char *name)
 {
-	for (size_t i = u->n_variables; i-- > 0;)
-		if (streq(u->variables[i].name, name))
-			return &u->variables[i];
-	return NULL;
+	return FIND_LAST(v, u->variables, u->n_variables, streq(v->name, name));
 }
 
 /*
@@ -277,9 +273,8 @@ static int scan_unit(struct unit *u, uint16_t page)
 static int read_files(struct unit *u, const struct fs *fs)
 {
 	_cleanup_(unit_paths_done) struct unit_paths paths = {};
-	int r;
+	int r = unit_file_list(fs, u->name, &paths);
 
-	r = unit_file_list(fs, u->name, &paths);
 	u->is_there = paths.n > 0;
 	for (size_t i = 0; i < paths.n && r >= 0; i++) {
 		int page = unit_add_page(u, fs, paths.items[i], PAGE_UNIT);
@@ -348,13 +343,10 @@ static int read_env_files(struct unit *u, const struct fs *fs)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < u->n_env_files && r >= 0; i++) {
-		struct env_file *file = &u->env_files[i];
-
+	FOREACH_WHILE(file, u->env_files, u->n_env_files, r >= 0)
 		r = file->path[strcspn(file->path, "*?[")]
 			    ? read_pattern(u, fs, file)
 			    : read_env_file(u, fs, file->path, &file->is_missing);
-	}
 	return r;
 }
 
@@ -555,12 +547,11 @@ static int expand_alone(struct unit *u, const char *name, size_t source)
 	if (!v)
 		return 0;
 	c = cursor_of(v);
-	snprintf(what, sizeof(what), "%s: $%s", u->name, name);
+	PRINT(what, "%s: $%s", u->name, name);
 	return add_words(u, what, v->value, source, &c);
 }
 
-/* "${NAME}" at the beginning of a word, or of the value of a flag, is where the value comes from.
- */
+/* "${NAME}" at the beginning of a word, or of a flag's value, is where the value comes from. */
 static const struct variable *source_of(const struct unit *u, const char *word)
 {
 	const char *at = word + (is_prefix(word, "${") ? 0 : strcspn(word, "="));
@@ -593,7 +584,7 @@ static int expand_inside(struct unit *u, const char *word, size_t source, struct
 		const struct variable *v;
 
 		if (end) {
-			snprintf(name, sizeof(name), "%.*s", (int)MIN(end - at - 2, 63), at + 2);
+			PRINT(name, "%.*s", (int)MIN(end - at - 2, 63), at + 2);
 			v = unit_variable(u, name);
 			n += v ? strlen(v->value) : 0;
 			fputs(v ? v->value : "", out.f);
@@ -808,8 +799,7 @@ static bool has_unset_variable(const struct unit *u)
 			const char *from = s + 1 + (s[1] == '{');
 			char name[64];
 
-			snprintf(name, sizeof(name), "%.*s", (int)strspn(from, VARIABLE_LETTERS),
-				 from);
+			PRINT(name, "%.*s", (int)strspn(from, VARIABLE_LETTERS), from);
 			if (*name && !unit_variable(u, name))
 				return true;
 		}

@@ -72,9 +72,8 @@ int version_observe(const struct fs *fs, const char *binary, bool may_run, struc
 		fd = fs_open(fs, fs_bare(binary), O_PATH);
 		if (fd < 0 || fstat(fd, &st) < 0)
 			return 0;
-		snprintf(key, sizeof(key), "%s %llu %lld.%09ld ", binary,
-			 (unsigned long long)st.st_ino, (long long)st.st_mtim.tv_sec,
-			 st.st_mtim.tv_nsec);
+		PRINT(key, "%s %llu %lld.%09ld ", binary, (unsigned long long)st.st_ino,
+		      (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 	}
 	if (is_remembered(fs, binary, key, ret) || !may_run || !fs->is_live)
 		return 0;
@@ -85,7 +84,7 @@ int version_observe(const struct fs *fs, const char *binary, bool may_run, struc
 	else
 		v.minor = version_parse(output, v.text, sizeof(v.text));
 	/* A failure is remembered too: a program that hangs would delay every start. */
-	snprintf(v.line, sizeof(v.line), "%s%s\n", key, v.text);
+	PRINT(v.line, "%s%s\n", key, v.text);
 	*ret = v;
 	return 0;
 }
@@ -134,9 +133,8 @@ static int read_output(int in, int process, uint64_t deadline, char *ret, size_t
 					{ .fd = process, .events = POLLIN } };
 		char buf[512];
 		ssize_t got;
-		int r;
+		int r = poll(fds, ELEMENTSOF(fds), left_msec(deadline));
 
-		r = poll(fds, ELEMENTSOF(fds), left_msec(deadline));
 		if (r < 0 && errno != EINTR)
 			return -errno;
 		if (r == 0)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
 
-#include <ctype.h>
-
 #define BLANKS     " \t\r\n"
 #define HEX_DIGITS "0123456789abcdefABCDEF"
 
@@ -50,7 +48,7 @@ static int unescape(const char *at, char *ret)
 	at += is_hex;
 	if ((!is_hex && *at > '3') || strspn(at, is_hex ? HEX_DIGITS : "01234567") < n)
 		return -EBADMSG;
-	snprintf(digits, sizeof(digits), "%.*s", (int)n, at);
+	PRINT(digits, "%.*s", (int)n, at);
 	*ret = (char)strtoul(digits, NULL, is_hex ? 16 : 8);
 	return *ret ? 3 : -EBADMSG;
 }
@@ -284,7 +282,7 @@ int variable_next(const char *text, size_t size, size_t *at, struct variable *re
 		key = text + m.variable.from;
 		for (n = m.key_end - m.variable.from; n > 0 && strchr(BLANKS, key[n - 1]); n--)
 			;
-		n = (size_t)snprintf(m.variable.name, sizeof(m.variable.name), "%.*s", (int)n, key);
+		n = (size_t)PRINT(m.variable.name, "%.*s", (int)n, key);
 		if (n >= sizeof(m.variable.name) || !is_name(m.variable.name))
 			continue;
 

@@ -26,7 +26,7 @@ struct tree_reader {
 	size_t at_index, at_byte; /* the last mark that was converted */
 	size_t open;              /* the collection that is being read; its own is in its end */
 	int depth;
-	struct {
+	struct anchor {
 		char *name; /* owned */
 		size_t node;
 	} anchors[MAX_ANCHORS];
@@ -129,8 +129,7 @@ static int next_event(struct tree_reader *rd, yaml_event_t *ret)
 	}
 	fault->line = (uint32_t)p->problem_mark.line + 1;
 	fault->column = (uint32_t)p->problem_mark.column + 1;
-	snprintf(fault->why, sizeof(fault->why), "%s%s%s", p->problem ?: "", p->context ? ", " : "",
-		 p->context ?: "");
+	PRINT(fault->why, "%s%s%s", p->problem ?: "", p->context ? ", " : "", p->context ?: "");
 	return -EBADMSG;
 }
 
@@ -148,12 +147,12 @@ static int add_anchor(struct tree_reader *rd, const yaml_char_t *name)
 /* The last anchor of that name counts. */
 static int find_anchor(const struct tree_reader *rd, const yaml_char_t *name, size_t *ret)
 {
-	for (size_t i = rd->n_anchors; i-- > 0;)
-		if (streq(rd->anchors[i].name, (const char *)name)) {
-			*ret = rd->anchors[i].node;
-			return 0;
-		}
-	return -EBADMSG;
+	const struct anchor *last =
+		FIND_LAST(a, rd->anchors, rd->n_anchors, streq(a->name, (const char *)name));
+
+	if (last)
+		*ret = last->node;
+	return last ? 0 : -EBADMSG;
 }
 
 static int add_node(struct tree_reader *rd, yaml_event_t *e)
@@ -493,8 +492,7 @@ static bool is_word(const struct yaml_node *n, const char *text)
 	       n->style != YAML_FOLDED_SCALAR_STYLE;
 }
 
-/* Which of a merged key and another of that name counts depends on the kubelet: neither is known.
- */
+/* Which of a merged key and another of its name counts is the kubelet's: neither is known. */
 static int mark_merged(const struct yaml_reader *rd)
 {
 	const struct yaml_items *l = rd->d->items;
@@ -586,9 +584,8 @@ int yaml_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_it
 {
 	_cleanup_(yaml_items_done) struct yaml_items l = {};
 	_cleanup_(yaml_document_done) struct yaml_document d = { .items = &l };
-	int r;
+	int r = yaml_document_read(text, size, kind, &d);
 
-	r = yaml_document_read(text, size, kind, &d);
 	*fault = d.tree.fault;
 	if (r < 0)
 		return r;
@@ -605,25 +602,15 @@ void yaml_items_done(struct yaml_items *l)
 	*l = (struct yaml_items){};
 }
 
-static bool is_top(const struct yaml_item *item)
-{
-	return !item->is_listed && !item->sub[0];
-}
-
 const struct yaml_item *yaml_find(const struct yaml_items *l, const char *key, const char *sub)
 {
-	/* The items in a collection follow the item of the collection itself. */
-	for (size_t i = l->n_items; i-- > 0;) {
-		const struct yaml_item *item = &l->items[i];
+	/* The items in a collection follow the item of the collection itself: what an earlier one
+	 * of that key has does not count. */
+	const struct yaml_item *last = FIND_LAST(item, l->items, l->n_items,
+						 streq(item->key, key) && !item->is_listed &&
+							 (!item->sub[0] || streq(item->sub, sub)));
 
-		if (!streq(item->key, key))
-			continue;
-		if (!item->is_listed && streq(item->sub, sub))
-			return item;
-		if (is_top(item))
-			return NULL; /* what an earlier one of that key has does not count */
-	}
-	return NULL;
+	return last && streq(last->sub, sub) ? last : NULL;
 }
 
 /* The same key of the same mapping? Keys that are not known, "?", are not told apart. */

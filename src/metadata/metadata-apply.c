@@ -37,9 +37,8 @@ int metadata_ask(const char *path, const char *mac, uint64_t deadline_usec, stru
 {
 	_cleanup_(freep) char *answer = NULL;
 	struct metadata m = {};
-	int r;
+	int r = helper_ask(path, mac, deadline_usec, &answer);
 
-	r = helper_ask(path, mac, deadline_usec, &answer);
 	if (r >= 0)
 		r = metadata_parse_answer(answer, &m);
 	if (r < 0)
@@ -53,9 +52,8 @@ int metadata_ask_type(const char *path, uint64_t deadline_usec, char ret[static 
 {
 	_cleanup_(freep) char *answer = NULL;
 	const char *known;
-	int r;
+	int r = helper_ask(path, METADATA_TYPE, deadline_usec, &answer);
 
-	r = helper_ask(path, METADATA_TYPE, deadline_usec, &answer);
 	if (r < 0)
 		return r;
 	answer[strcspn(answer, "\n")] = '\0';
@@ -79,9 +77,8 @@ static int keep(const struct work *w, const struct metadata *m)
 	_owns_(struct metadata_answers, entries) l = {};
 	const struct fs *fs = &w->os->fs;
 	struct metadata_answer *a;
-	int r;
+	int r = lock < 0 ? lock : memory_read_all(fs, MEMORY_BOOT, &metadata_answers_fields, &l);
 
-	r = lock < 0 ? lock : memory_read_all(fs, MEMORY_BOOT, &metadata_answers_fields, &l);
 	if (r < 0)
 		return r;
 	a = FIND(k, l.entries, l.n_entries, streq(k->mac, m->mac));
@@ -97,9 +94,8 @@ static int keep(const struct work *w, const struct metadata *m)
 int apply_ask_metadata(struct work *w, const struct action *a)
 {
 	struct metadata m;
-	int r;
+	int r = metadata_ask("/" METADATA_SOCKET_PATH, a->text.to, ASK_USEC, &m);
 
-	r = metadata_ask("/" METADATA_SOCKET_PATH, a->text.to, ASK_USEC, &m);
 	if (r < 0) {
 		snprintf(w->error, CHILD_ERROR_LEN,
 			 "the helper cannot be asked (rdma-provision-metadata.socket): %s",

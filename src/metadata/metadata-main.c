@@ -82,7 +82,7 @@ static int set_service(struct metadata_session *s, const char *service)
 	if (host == 0 || host > 253 || (service[host] && !port) ||
 	    (port && (strspn(port, "0123456789") != strlen(port) || !*port || strlen(port) > 5)))
 		return fail(s, REFUSED, "METADATA_SERVICE is no HOST or HOST:PORT");
-	snprintf(s->base, sizeof(s->base), "http://%s", service);
+	PRINT(s->base, "http://%s", service);
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static bool set_options(struct metadata_session *s, const char *path, bool is_pu
 {
 	char url[512];
 
-	snprintf(url, sizeof(url), "%s%s", s->base, path);
+	PRINT(url, "%s%s", s->base, path);
 	curl_easy_reset(s->curl); /* keeps the connection */
 	return curl_easy_setopt(s->curl, CURLOPT_URL, url) == CURLE_OK &&
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -229,18 +229,17 @@ static int ask_nic(struct metadata_session *s, const char *mac, const char *item
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), NIC_PATH "%.17s/%s", mac, item);
+	PRINT(path, NIC_PATH "%.17s/%s", mac, item);
 	return ask(s, path, false, ret);
 }
 
 static int take_token(struct metadata_session *s)
 {
 	char token[ANSWER_LEN];
-	int r;
+	int r = ask(s, TOKEN_PATH, true, token);
 
-	r = ask(s, TOKEN_PATH, true, token);
 	if (r >= 0)
-		snprintf(s->token, sizeof(s->token), TOKEN_HEADER "%s", token);
+		PRINT(s->token, TOKEN_HEADER "%s", token);
 	return r;
 }
 
@@ -249,9 +248,8 @@ static int ask_address(struct metadata_session *s, const char *mac, char *ret, s
 {
 	char address[ANSWER_LEN], prefix[ANSWER_LEN], gateway[ANSWER_LEN];
 	struct metadata m = {};
-	int r;
+	int r = take_token(s);
 
-	r = take_token(s);
 	if (r >= 0)
 		r = ask_nic(s, mac, "primary-ip-address", address);
 	if (r >= 0)
@@ -270,16 +268,15 @@ static int ask_address(struct metadata_session *s, const char *mac, char *ret, s
 static int ask_type(struct metadata_session *s, const char *other, char *ret, size_t size)
 {
 	char type[ANSWER_LEN];
-	int r;
+	int r = take_token(s);
 
-	r = take_token(s);
 	if (r >= 0)
 		r = ask(s, TYPE_PATH, false, type);
 	if (r == WAITING) {
 		s->n_failed = 0;
 		s->token[0] = '\0';
 		if (other)
-			snprintf(s->base, sizeof(s->base), "http://%s", other);
+			PRINT(s->base, "http://%s", other);
 		r = ask(s, VOLC_TYPE_PATH, false, type);
 	}
 	if (r < 0)
@@ -310,9 +307,8 @@ static int ask_service(struct metadata_session *s, const char *service, const ch
 		       char *ret, size_t size)
 {
 	const bool is_type = streq(question, METADATA_TYPE);
-	int r;
+	int r = set_service(s, is_empty(service) ? SERVICE : service);
 
-	r = set_service(s, is_empty(service) ? SERVICE : service);
 	if (r < 0)
 		return r;
 	if (is_type)
@@ -327,11 +323,11 @@ static int tell(const struct metadata_session *s, const struct helper_question *
 {
 	char line[METADATA_LINE_LEN];
 
-	snprintf(line, sizeof(line), "%s %.200s\n",
-		 r >= 0         ? "known"
-		 : r == WAITING ? "waiting"
-				: "refused",
-		 r >= 0 ? known : s->problem);
+	PRINT(line, "%s %.200s\n",
+	      r >= 0         ? "known"
+	      : r == WAITING ? "waiting"
+			     : "refused",
+	      r >= 0 ? known : s->problem);
 	r = q->fd >= 0 ? helper_answer(q, 0, line) : standard_print(line);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

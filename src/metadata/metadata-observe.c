@@ -38,8 +38,7 @@ static void recall_answers(const struct fs *fs, struct node *n)
 
 static void note_failures(struct node *n, const struct memory *memory)
 {
-	for (size_t i = 0; i < memory->n_attempts; i++) {
-		const struct attempt *f = &memory->attempts[i];
+	FOREACH(f, memory->attempts, memory->n_attempts) {
 		struct metadata *m;
 
 		if (f->result >= 0 || f->verb != VERB_ASK_METADATA || !metadata_is_mac(f->to))

@@ -138,7 +138,7 @@ void action_set(struct action *a, const char *from, const char *to)
 		a->mode.to = parse_mode(to);
 		break;
 	case VALUE_GUID:
-		snprintf(a->guid.node, sizeof(a->guid.node), "%.*s", (int)MIN(len, GUID_LEN), to);
+		PRINT(a->guid.node, "%.*s", (int)MIN(len, GUID_LEN), to);
 		COPY(a->guid.port, to[len] ? to + len + 1 : "");
 		break;
 	case VALUE_ADDRESS:

@@ -182,8 +182,7 @@ void attempts_end(struct attempts *t, const struct action *a);
 
 /* In the functions below @t may be NULL: nothing was tried. */
 
-/* The next attempt on this target, in their order; @last is NULL before the first. NULL: no more.
- */
+/* The next attempt on this target, in their order; @last: NULL before the first. NULL: no more. */
 const struct action *attempts_next(const struct attempts *t, const char *target,
 				   const struct action *last);
 /* The next attempt on the VFs of a PF, one VF after the other; @at is SIZE_MAX before the first. */

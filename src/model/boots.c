@@ -144,10 +144,7 @@ static const struct boot_step *noted(const struct boot_step *steps, size_t n,
 
 const struct boot *boots_present(const struct node *n, const struct memory *memory)
 {
-	for (size_t i = memory->n_boots; i > 0; i--)
-		if (is_present(n, &memory->boots[i - 1]))
-			return &memory->boots[i - 1];
-	return NULL;
+	return FIND_LAST(b, memory->boots, memory->n_boots, is_present(n, b));
 }
 
 /* A golden image may carry the memory of another machine. */
@@ -158,13 +155,8 @@ static bool is_of_this_machine(const struct node *n, const struct boot *b)
 
 const struct boot *boots_before(const struct node *n, const struct memory *memory)
 {
-	for (size_t i = memory->n_boots; i > 0; i--) {
-		const struct boot *b = &memory->boots[i - 1];
-
-		if (!is_present(n, b) && b->has_needs && is_of_this_machine(n, b))
-			return b;
-	}
-	return NULL;
+	return FIND_LAST(b, memory->boots, memory->n_boots,
+			 !is_present(n, b) && b->has_needs && is_of_this_machine(n, b));
 }
 
 /* Leaves out a PF that is needed for its VF alone: the VF leads to it again. */
@@ -175,8 +167,7 @@ static void note_needs(const struct node *n, const struct plan *p, struct boot *
 	COPY(b->machine, n->machine);
 	b->has_needs |= p->has_needs;
 	b->n_needs = 0;
-	for (size_t i = 0; i < p->n_needs && b->n_needs < MAX_NEEDS; i++) {
-		const struct need *k = &p->needs[i];
+	FOREACH_WHILE(k, p->needs, p->n_needs, b->n_needs < MAX_NEEDS) {
 		const struct pci *pci = node_pci(n, k->pci);
 		const struct boot_need *old =
 			FIND(x, before.needs, before.n_needs, streq(x->pci, k->pci));
@@ -203,8 +194,7 @@ void boots_conclude(const struct config *c, const struct node *n, const struct m
 
 	memcpy(before, b->steps, sizeof(before));
 	b->n_steps = 0;
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
+	FOREACH(a, p->actions, p->n_actions) {
 		struct boot_step s;
 
 		if (!boots_step(c, n, a, &s))

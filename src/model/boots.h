@@ -31,9 +31,8 @@ struct boot_step {
 	enum verb verb;
 	char target[MODULE_LEN]; /* PCI address of the PF, module, or "" for the node */
 	char to[48];
-	char config[17];  /* hash of the configuration */
-	char driver[192]; /* "mlx5_core 6.1 ABCDEF...": name, version and srcversion as far as known
-			   */
+	char config[17];   /* hash of the configuration */
+	char driver[192];  /* "mlx5_core 6.1 ABCDEF...": name, version, srcversion, if known */
 	char firmware[64]; /* of the PF's RDMA device; "" is not known, and equals any */
 	char program[64];  /* ours */
 	int result;        /* -errno; 0: it never ended */

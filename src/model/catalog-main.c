@@ -40,7 +40,7 @@ static void put_reason(enum reason r)
 {
 	char subject[320];
 
-	snprintf(subject, sizeof(subject), "@RDMA_TARGET@: %s", reason_meaning(r));
+	PRINT(subject, "@RDMA_TARGET@: %s", reason_meaning(r));
 	put_head(reason_code(r), subject);
 	fputs("@RDMA_DETAIL@\n\nWhat to do:\n", stdout);
 	put_folded(reason_advice(r));

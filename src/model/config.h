@@ -233,8 +233,7 @@ struct config {
 	} qos;
 	struct {
 		uint64_t ready_timeout_usec, settle_usec;
-		char node_nic[NODE_NIC_LEN]; /* "auto", "none", or globs as in Match=; empty: auto
-					      */
+		char node_nic[NODE_NIC_LEN]; /* "auto", "none", or globs as in Match=; "": auto */
 	} service;
 
 	char hash[17];     /* of the merged text, hex */

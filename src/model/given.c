@@ -16,9 +16,7 @@ static void look_at_addresses(const struct node *n, const struct memory *memory,
 {
 	char text[INET6_ADDRSTRLEN + 8];
 
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
-
+	FOREACH(a, n->addresses, n->n_addresses) {
 		if (a->ifindex != ifindex || !(a->flags & IFA_F_PERMANENT) ||
 		    ip_is_link_local(a->family, a->local))
 			continue;
@@ -33,9 +31,7 @@ static void look_at_routes(const struct node *n, uint32_t ifindex, struct given 
 {
 	char dst[INET6_ADDRSTRLEN + 8], gateway[INET6_ADDRSTRLEN], src[INET6_ADDRSTRLEN];
 
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-
+	FOREACH(t, n->routes, n->n_routes) {
 		if (t->ifindex != ifindex || t->type != RTN_UNICAST || t->has_more || t->nexthop ||
 		    t->protocol == RTPROT_KERNEL || t->protocol == RTPROT_RA ||
 		    t->protocol == RTPROT_DHCP || t->protocol == OWN_PROTOCOL)
@@ -117,8 +113,7 @@ bool given_is_same(const struct given *a, const struct given *b)
 	       has_same_words(a->addresses, b->addresses) && has_same_words(a->routes, b->routes);
 }
 
-/* "10.0.0.2/24,0" or "0.0.0.0/0,10.0.0.1,100,254,3": an address with its length, and what follows.
- */
+/* "10.0.0.2/24,0" or "0.0.0.0/0,10.0.0.1,100,254,3": an address with its length, and more. */
 static bool parse_word(const char *word, int *ret_family, uint8_t ret[static 16],
 		       char fields[][INET6_ADDRSTRLEN], size_t n_fields)
 {

@@ -31,8 +31,7 @@ struct given given_in_pf(const struct given *g);
 
 /* Is @word one of a blank-separated list? */
 bool given_has_word(const char *list, const char *word);
-/* The next word of a list from *list on, which moves behind it. Return: false when there is none.
- */
+/* The next word of a list from *list on, which moves behind it. Return: is there one? */
 bool given_next_word(const char **list, char *ret, size_t size);
 
 /* Reads one of those words, on that netdev. Return: false when it is none. */

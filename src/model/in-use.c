@@ -212,9 +212,7 @@ static bool find_route(const struct node *n, const struct netdev *nd, bool is_ra
 {
 	char text[INET6_ADDRSTRLEN + 8];
 
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-
+	FOREACH(t, n->routes, n->n_routes) {
 		if (t->ifindex != nd->ifindex || !is_host_route(t, is_ra_ours) ||
 		    (is_further && is_to_neighbours(n, t)))
 			continue;
@@ -271,9 +269,7 @@ static bool is_everywhere(const struct node *n, const struct sock *s)
 {
 	size_t n_addresses = 0;
 
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
-
+	FOREACH(a, n->addresses, n->n_addresses) {
 		if (a->family != s->family || a->scope >= RT_SCOPE_LINK)
 			continue;
 		if (!has_sock(n, s, a))
@@ -289,7 +285,7 @@ static void put_sock(const struct sock *s, const struct netdev *nd, bool is_conn
 	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN], who[64] = "";
 
 	if (s->pid > 0)
-		snprintf(who, sizeof(who), " of process %" PRIu32 " (%s)", s->pid, s->command);
+		PRINT(who, " of process %" PRIu32 " (%s)", s->pid, s->command);
 	ip_format(s->family, s->local, UINT32_MAX, local, sizeof(local));
 	ip_format(s->family, s->remote, UINT32_MAX, remote, sizeof(remote));
 	if (s->ifindex == nd->ifindex)
@@ -308,8 +304,7 @@ static void put_sock(const struct sock *s, const struct netdev *nd, bool is_conn
 static bool find_sock(const struct node *n, const struct netdev *nd, const struct address *a,
 		      char *ret, size_t size)
 {
-	for (size_t i = 0; i < n->n_socks; i++) {
-		const struct sock *s = &n->socks[i];
+	FOREACH(s, n->socks, n->n_socks) {
 		const bool is_bound = s->ifindex == nd->ifindex,
 			   is_from = a && a->family == s->family &&
 				     memcmp(a->local, s->local, 16) == 0;
@@ -575,14 +570,11 @@ static bool is_foreign_gid(const struct finder *s, const struct gid *gid)
 static void add_gids(struct finder *s)
 {
 	for (size_t p = 0; p < s->ib->n_ports; p++)
-		for (size_t g = 0; g < s->ib->ports[p].n_gids; g++) {
-			const struct gid *gid = &s->ib->ports[p].gids[g];
-
+		FOREACH(gid, s->ib->ports[p].gids, s->ib->ports[p].n_gids)
 			if (is_foreign_gid(s, gid))
 				add(s, USE_UPPER, "%.40s has the GID %s of a netdev above it, %s",
 				    s->ib->name, gid->gid,
 				    gid->netdev[0] ? gid->netdev : "in another namespace");
-		}
 }
 
 size_t in_use_find(const struct graph *g, const struct memory *memory, const struct pci *f,
@@ -618,8 +610,8 @@ void in_use_words(const struct user *u, char *ret, size_t size)
 	char process[96] = "";
 
 	if (u->pid > 0)
-		snprintf(process, sizeof(process), " by %s (pid %" PRIu32 ")",
-			 u->command[0] ? u->command : "a process", u->pid);
+		PRINT(process, " by %s (pid %" PRIu32 ")", u->command[0] ? u->command : "a process",
+		      u->pid);
 	snprintf(ret, size, "%s: %s%s%s%s%s%s", u->target, use_name(u->use), process,
 		 u->container[0] ? " in " : "", u->container, u->detail[0] ? ", " : "", u->detail);
 }

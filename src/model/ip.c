@@ -170,9 +170,7 @@ int gid_index_of(const struct port *p, const char *netdev, const struct netdev *
 	uint8_t bytes[16];
 	int ipv6 = -1;
 
-	for (size_t i = 0; i < p->n_gids; i++) {
-		const struct gid *g = &p->gids[i];
-
+	FOREACH(g, p->gids, p->n_gids) {
 		if (!streq(g->type, GID_ROCE_V2) || !gid_parse(g->gid, bytes) ||
 		    (!streq(g->netdev, netdev) && (!bond || !streq(g->netdev, bond->name))))
 			continue;

@@ -6,13 +6,13 @@
 #define MAX_EDITS 256
 
 static const struct field change_rows[] = {
-	FIELD(FIELD_NAME, struct ledger_entry, "verb", verb, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct ledger_entry, "target", target),
+	NAME(struct ledger_entry, "verb", verb, .flags = FIELD_NEEDED),
+	NAME(struct ledger_entry, "target", target),
 	NUMBER(struct ledger_entry, "ifindex", ifindex, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct ledger_entry, "subject", subject),
-	FIELD(FIELD_NAME, struct ledger_entry, "from", from),
-	FIELD(FIELD_NAME, struct ledger_entry, "to", to),
-	FIELD(FIELD_NAME, struct ledger_entry, "before", before, .flags = FIELD_SPARSE),
+	NAME(struct ledger_entry, "subject", subject),
+	NAME(struct ledger_entry, "from", from),
+	NAME(struct ledger_entry, "to", to),
+	NAME(struct ledger_entry, "before", before, .flags = FIELD_SPARSE),
 	NUMBER(struct ledger_entry, "n", n),
 	NUMBER(struct ledger_entry, "since_usec", since_usec),
 	NUMBER(struct ledger_entry, "total", total),
@@ -26,16 +26,16 @@ static const struct field edit_rows[] = {
 		   .flags = FIELD_NEEDED),
 	WORD_FIELD(struct ledger_entry, "way", way, kubelet_way_name, _KUBELET_WAY_N,
 		   .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct ledger_entry, "path", target, .flags = FIELD_NEEDED),
-	FIELD(FIELD_FLAG, struct ledger_entry, "was_there", was_there),
-	FIELD(FIELD_FLAG, struct ledger_entry, "created", is_created),
-	FIELD(FIELD_NAME, struct ledger_entry, "added", added, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct ledger_entry, "from", from),
-	FIELD(FIELD_NAME, struct ledger_entry, "to", to),
-	FIELD(FIELD_NAME, struct ledger_entry, "before", before, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct ledger_entry, "file", file, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct ledger_entry, "since", since),
-	FIELD(FIELD_NAME, struct ledger_entry, "running", running),
+	NAME(struct ledger_entry, "path", target, .flags = FIELD_NEEDED),
+	FLAG(struct ledger_entry, "was_there", was_there),
+	FLAG(struct ledger_entry, "created", is_created),
+	NAME(struct ledger_entry, "added", added, .flags = FIELD_SPARSE),
+	NAME(struct ledger_entry, "from", from),
+	NAME(struct ledger_entry, "to", to),
+	NAME(struct ledger_entry, "before", before, .flags = FIELD_SPARSE),
+	NAME(struct ledger_entry, "file", file, .flags = FIELD_SPARSE),
+	NAME(struct ledger_entry, "since", since),
+	NAME(struct ledger_entry, "running", running),
 };
 
 static bool is_edit(void *item)
@@ -59,23 +59,16 @@ void ledger_done(struct ledger *l)
 struct ledger_entry *ledger_find(struct ledger_entry *entries, size_t n, const char *verb,
 				 const char *target, uint32_t ifindex, const char *subject)
 {
-	while (n-- > 0) {
-		struct ledger_entry *e = &entries[n];
-
-		if (streq(e->verb, verb) && e->ifindex == ifindex &&
-		    (ifindex > 0 || streq(e->target, target)) && streq(e->subject, subject))
-			return e;
-	}
-	return NULL;
+	return FIND_LAST(e, entries, n,
+			 streq(e->verb, verb) && e->ifindex == ifindex &&
+				 (ifindex > 0 || streq(e->target, target)) &&
+				 streq(e->subject, subject));
 }
 
 struct ledger_entry *ledger_find_file(const struct ledger *l, enum kubelet_setting s,
 				      const char *path)
 {
-	for (size_t i = l->n_entries; i-- > 0;)
-		if (l->entries[i].setting == s && streq(l->entries[i].target, path))
-			return &l->entries[i];
-	return NULL;
+	return FIND_LAST(e, l->entries, l->n_entries, e->setting == s && streq(e->target, path));
 }
 
 bool ledger_is_ours(const struct ledger_entry *e, const char *now)

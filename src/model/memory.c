@@ -15,41 +15,36 @@ static const struct field moment_rows[] = {
 static const struct fields moment_fields = FIELDS(moment_rows, struct moment);
 
 #define GIVEN(prefix, m)                                                                           \
-	FIELD(FIELD_FILE_NAME, struct device_memory, prefix "_name", m.name,                       \
-	      .flags = FIELD_SPARSE),                                                              \
-		FIELD(FIELD_NAME, struct device_memory, prefix "_mac", m.mac,                      \
-		      .flags = FIELD_SPARSE),                                                      \
+	FILE_NAME(struct device_memory, prefix "_name", m.name, .flags = FIELD_SPARSE),            \
+		NAME(struct device_memory, prefix "_mac", m.mac, .flags = FIELD_SPARSE),           \
 		NUMBER(struct device_memory, prefix "_mtu", m.mtu, .flags = FIELD_SPARSE),         \
-		FIELD(FIELD_NAME, struct device_memory, prefix "_altnames", m.altnames,            \
-		      .flags = FIELD_SPARSE),                                                      \
-		FIELD(FIELD_NAME, struct device_memory, prefix "_vf_mac", m.vf_mac,                \
-		      .flags = FIELD_SPARSE),                                                      \
-		FIELD(FIELD_NAME, struct device_memory, prefix "_addresses", m.addresses,          \
-		      .flags = FIELD_SPARSE),                                                      \
-		FIELD(FIELD_NAME, struct device_memory, prefix "_routes", m.routes,                \
-		      .flags = FIELD_SPARSE),                                                      \
+		NAME(struct device_memory, prefix "_altnames", m.altnames, .flags = FIELD_SPARSE), \
+		NAME(struct device_memory, prefix "_vf_mac", m.vf_mac, .flags = FIELD_SPARSE),     \
+		NAME(struct device_memory, prefix "_addresses", m.addresses,                       \
+		     .flags = FIELD_SPARSE),                                                       \
+		NAME(struct device_memory, prefix "_routes", m.routes, .flags = FIELD_SPARSE),     \
 		NUMBER(struct device_memory, prefix "_vlan", m.vlan, .min = -1, .max = UINT16_MAX, \
 		       .flags = FIELD_SPARSE),                                                     \
 		NUMBER(struct device_memory, prefix "_trust", m.trust, .min = -1, .max = 1,        \
 		       .flags = FIELD_SPARSE)
 
 static const struct field device_rows[] = {
-	FIELD(FIELD_FILE_NAME, struct device_memory, "pci", pci, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct device_memory, "card", card),
+	FILE_NAME(struct device_memory, "pci", pci, .flags = FIELD_NEEDED),
+	NAME(struct device_memory, "card", card),
 	NUMBER(struct device_memory, "unsupported", unsupported),
-	FIELD(FIELD_FLAG, struct device_memory, "rebuilt", was_rebuilt),
-	FIELD(FIELD_FLAG, struct device_memory, "port", was_port, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FILE_NAME, struct device_memory, "ibdev", ibdev),
-	FIELD(FIELD_FLAG, struct device_memory, "virtual", was_virtual),
-	FIELD(FIELD_FILE_NAME, struct device_memory, "netdev", netdev),
+	FLAG(struct device_memory, "rebuilt", was_rebuilt),
+	FLAG(struct device_memory, "port", was_port, .flags = FIELD_SPARSE),
+	FILE_NAME(struct device_memory, "ibdev", ibdev),
+	FLAG(struct device_memory, "virtual", was_virtual),
+	FILE_NAME(struct device_memory, "netdev", netdev),
 	NUMBER(struct device_memory, "index", index, .flags = FIELD_NEEDED | FIELD_NONE),
 	NUMBER(struct device_memory, "active_mtu", active_mtu),
 	NUMBER(struct device_memory, "mtu", mtu),
-	FIELD(FIELD_FLAG, struct device_memory, "usable", was_usable, .flags = FIELD_NEEDED),
-	FIELD(FIELD_FLAG, struct device_memory, "lost", was_lost),
+	FLAG(struct device_memory, "usable", was_usable, .flags = FIELD_NEEDED),
+	FLAG(struct device_memory, "lost", was_lost),
 	NUMBER(struct device_memory, "no_carrier_usec", no_carrier_usec, .flags = FIELD_SPARSE),
 	NUMBER(struct device_memory, "usable_instance", usable_instance, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct device_memory, "sick", sick, .flags = FIELD_SPARSE),
+	NAME(struct device_memory, "sick", sick, .flags = FIELD_SPARSE),
 	NUMBER(struct device_memory, "sick_pid", sick_pid, .flags = FIELD_SPARSE),
 	NUMBER(struct device_memory, "instance", instance, .flags = FIELD_SPARSE),
 	NUMBER(struct device_memory, "usable_usec", usable_usec, .flags = FIELD_SPARSE),
@@ -67,8 +62,8 @@ static const struct field device_rows[] = {
 	GIVEN("given", given),
 	GIVEN("now", seen),
 	NUMBER(struct device_memory, "now_usec", seen_usec, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct device_memory, "out", is_out, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FILE_NAME, struct device_memory, "matched", matched, .flags = FIELD_SPARSE),
+	FLAG(struct device_memory, "out", is_out, .flags = FIELD_SPARSE),
+	FILE_NAME(struct device_memory, "matched", matched, .flags = FIELD_SPARSE),
 };
 
 /* Drops bits that only another version knows. */
@@ -83,15 +78,15 @@ static const struct fields device_memory_fields = FIELDS(
 
 static const struct field attempt_rows[] = {
 	WORD_FIELD(struct attempt, "verb", verb, verb_name, _VERB_N, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct attempt, "target", target),
-	FIELD(FIELD_NAME, struct attempt, "subject", subject, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct attempt, "to", to, .flags = FIELD_SPARSE),
+	NAME(struct attempt, "target", target),
+	NAME(struct attempt, "subject", subject, .flags = FIELD_SPARSE),
+	NAME(struct attempt, "to", to, .flags = FIELD_SPARSE),
 	NUMBER(struct attempt, "ifindex", ifindex, .max = INT32_MAX, .flags = FIELD_SPARSE),
 	NUMBER(struct attempt, "instance", instance),
 	NUMBER(struct attempt, "value", value, .flags = FIELD_SPARSE),
 	NUMBER(struct attempt, "result", result, .min = -MAX_ERRNO, .flags = FIELD_NEEDED),
-	FIELD(FIELD_FLAG, struct attempt, "vain", is_vain, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct attempt, "error", error, .flags = FIELD_SPARSE),
+	FLAG(struct attempt, "vain", is_vain, .flags = FIELD_SPARSE),
+	NAME(struct attempt, "error", error, .flags = FIELD_SPARSE),
 	NUMBER(struct attempt, "n", n, .flags = FIELD_SPARSE),
 	NUMBER(struct attempt, "since_usec", since_usec, .flags = FIELD_SPARSE),
 	NUMBER(struct attempt, "last_usec", last_usec, .flags = FIELD_SPARSE),
@@ -100,22 +95,20 @@ static const struct field attempt_rows[] = {
 static const struct fields attempt_fields = FIELDS(attempt_rows, struct attempt);
 
 static const struct field pass_rows[] = {
-	FIELD(FIELD_NAME, struct memory, "boot_id", boot_id, .flags = FIELD_FORGET),
-	FIELD(FIELD_NAME, struct memory, "config_hash", last_hash, .flags = FIELD_FORGET),
+	NAME(struct memory, "boot_id", boot_id, .flags = FIELD_FORGET),
+	NAME(struct memory, "config_hash", last_hash, .flags = FIELD_FORGET),
 	LIST(FIELD_LIST, struct memory, "devices", devices, device_memory_fields,
 	     .max = MAX_ENTRIES, .flags = FIELD_FORGET),
-	FIELD(FIELD_FILE_NAME, struct memory, "stuck", stuck, .flags = FIELD_FORGET | FIELD_SPARSE),
+	FILE_NAME(struct memory, "stuck", stuck, .flags = FIELD_FORGET | FIELD_SPARSE),
 	NUMBER(struct memory, "stuck_pid", stuck_pid, .flags = FIELD_FORGET | FIELD_SPARSE),
 	NUMBER(struct memory, "devlink_pid", devlink_pid, .flags = FIELD_FORGET | FIELD_SPARSE),
 	NUMBER(struct memory, "net_hash", net_hash, .max = INT64_MAX,
 	       .flags = FIELD_FORGET | FIELD_SPARSE),
 	NUMBER(struct memory, "net_usec", net_usec, .max = INT64_MAX,
 	       .flags = FIELD_FORGET | FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct memory, "held", was_held, .flags = FIELD_FORGET | FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct memory, "waited", was_wait_over,
-	      .flags = FIELD_FORGET | FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct memory, "plugin_path", last_plugin_path,
-	      .flags = FIELD_FORGET | FIELD_SPARSE),
+	FLAG(struct memory, "held", was_held, .flags = FIELD_FORGET | FIELD_SPARSE),
+	FLAG(struct memory, "waited", was_wait_over, .flags = FIELD_FORGET | FIELD_SPARSE),
+	NAME(struct memory, "plugin_path", last_plugin_path, .flags = FIELD_FORGET | FIELD_SPARSE),
 	LIST(FIELD_LIST, struct memory, "attempts", attempts, attempt_fields, .max = MAX_ENTRIES,
 	     .flags = FIELD_FORGET | FIELD_SPARSE),
 };
@@ -123,8 +116,8 @@ const struct fields pass_memory_fields = FIELDS(pass_rows, struct memory);
 
 static const struct field head_rows[] = {
 	NUMBER(struct state_head, "schema", schema, .min = 1, .max = 1, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct state_head, "boot_id", boot_id),
-	FIELD(FIELD_NAME, struct state_head, "config_hash", config_hash, .flags = FIELD_FORGET),
+	NAME(struct state_head, "boot_id", boot_id),
+	NAME(struct state_head, "config_hash", config_hash, .flags = FIELD_FORGET),
 	WORD_FIELD(struct state_head, "state", state, node_state_name, _NODE_STATE_N,
 		   .flags = FIELD_NEEDED),
 };
@@ -170,34 +163,34 @@ void memory_take(struct memory *m, const char *boot_id, const struct state_head 
 
 static const struct field step_rows[] = {
 	WORD_FIELD(struct boot_step, "verb", verb, verb_name, _VERB_N, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct boot_step, "target", target),
-	FIELD(FIELD_NAME, struct boot_step, "to", to),
-	FIELD(FIELD_NAME, struct boot_step, "config", config),
-	FIELD(FIELD_NAME, struct boot_step, "driver", driver),
-	FIELD(FIELD_NAME, struct boot_step, "firmware", firmware),
-	FIELD(FIELD_NAME, struct boot_step, "program", program),
+	NAME(struct boot_step, "target", target),
+	NAME(struct boot_step, "to", to),
+	NAME(struct boot_step, "config", config),
+	NAME(struct boot_step, "driver", driver),
+	NAME(struct boot_step, "firmware", firmware),
+	NAME(struct boot_step, "program", program),
 	NUMBER(struct boot_step, "result", result, .min = -MAX_ERRNO, .flags = FIELD_NEEDED),
-	FIELD(FIELD_FLAG, struct boot_step, "skipped", is_skipped),
+	FLAG(struct boot_step, "skipped", is_skipped),
 };
 static const struct fields step_fields = FIELDS(step_rows, struct boot_step);
 
 /* An address alone, as versions before this one wrote it, is a need as well. */
 static const struct field need_rows[] = {
-	FIELD(FIELD_NAME, struct boot_need, "pci", pci, .flags = FIELD_ALONE | FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct boot_need, "card", card, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct boot_need, "of", of, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct boot_need, "words", words, .flags = FIELD_SPARSE),
+	NAME(struct boot_need, "pci", pci, .flags = FIELD_ALONE | FIELD_NEEDED),
+	NAME(struct boot_need, "card", card, .flags = FIELD_SPARSE),
+	NAME(struct boot_need, "of", of, .flags = FIELD_SPARSE),
+	NAME(struct boot_need, "words", words, .flags = FIELD_SPARSE),
 };
 static const struct fields need_fields = FIELDS(need_rows, struct boot_need);
 
 static const struct field boot_rows[] = {
-	FIELD(FIELD_NAME, struct boot, "boot_id", boot_id, .flags = FIELD_NEEDED),
+	NAME(struct boot, "boot_id", boot_id, .flags = FIELD_NEEDED),
 	NUMBER(struct boot, "time", time, .max = INT64_MAX, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct boot, "kernel", kernel),
+	NAME(struct boot, "kernel", kernel),
 	WORD_FIELD(struct boot, "state", state, node_state_name, _NODE_STATE_N,
 		   .flags = FIELD_NEEDED),
 	LIST(FIELD_ARRAY, struct boot, "steps", steps, step_fields, .flags = FIELD_FORGET),
-	FIELD(FIELD_NAME, struct boot, "machine", machine, .flags = FIELD_SPARSE),
+	NAME(struct boot, "machine", machine, .flags = FIELD_SPARSE),
 	LIST(FIELD_ARRAY, struct boot, "node_nics", needs, need_fields, .flags = FIELD_FORGET,
 	     .has = offsetof(struct boot, has_needs)),
 };
@@ -208,7 +201,7 @@ ENTRIES_FIELDS(boots_fields, struct boots, "boots", boot_fields);
 static const struct field output_rows[] = {
 	WORD_FIELD(struct output_record, "output", output, output_name, _OUTPUT_N,
 		   .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct output_record, "path", path, .flags = FIELD_NEEDED),
+	NAME(struct output_record, "path", path, .flags = FIELD_NEEDED),
 };
 
 static bool is_absolute(void *item)
@@ -222,16 +215,16 @@ static const struct fields output_fields =
 ENTRIES_FIELDS(output_records_fields, struct output_records, "outputs", output_fields);
 
 static const struct field autoprobe_rows[] = {
-	FIELD(FIELD_NAME, struct autoprobe_entry, "boot_id", boot_id, .flags = FIELD_NEEDED),
-	FIELD(FIELD_FILE_NAME, struct autoprobe_entry, "pci", pci, .flags = FIELD_NEEDED),
+	NAME(struct autoprobe_entry, "boot_id", boot_id, .flags = FIELD_NEEDED),
+	FILE_NAME(struct autoprobe_entry, "pci", pci, .flags = FIELD_NEEDED),
 };
 static const struct fields autoprobe_fields = FIELDS(autoprobe_rows, struct autoprobe_entry);
 
 ENTRIES_FIELDS(autoprobes_fields, struct autoprobes, "autoprobe", autoprobe_fields);
 
 static const struct field answer_rows[] = {
-	FIELD(FIELD_NAME, struct metadata_answer, "mac", mac, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct metadata_answer, "answer", answer, .flags = FIELD_NEEDED),
+	NAME(struct metadata_answer, "mac", mac, .flags = FIELD_NEEDED),
+	NAME(struct metadata_answer, "answer", answer, .flags = FIELD_NEEDED),
 };
 
 /* Checks an answer again: the helper that gave it talks to a network. */
@@ -249,18 +242,16 @@ static const struct fields answer_fields =
 ENTRIES_FIELDS(metadata_answers_fields, struct metadata_answers, "metadata", answer_fields);
 
 static const struct field plugin_rows[] = {
-	FIELD(FIELD_NAME, struct plugin_record, "plugin_file", text,
-	      .flags = FIELD_FORGET | FIELD_SPARSE),
+	NAME(struct plugin_record, "plugin_file", text, .flags = FIELD_FORGET | FIELD_SPARSE),
 };
 const struct fields plugin_record_fields = FIELDS(plugin_rows, struct plugin_record);
 
 void plugin_record_make(struct plugin_record *ret, const char *path, const char *text)
 {
-	snprintf(ret->text, sizeof(ret->text), "%016" PRIx64 " %s", hash_text(text), path);
+	PRINT(ret->text, "%016" PRIx64 " %s", hash_text(text), path);
 }
 
 static const struct field manifest_rows[] = {
-	FIELD(FIELD_NAME, struct manifest_record, "manifest", path,
-	      .flags = FIELD_FORGET | FIELD_SPARSE),
+	NAME(struct manifest_record, "manifest", path, .flags = FIELD_FORGET | FIELD_SPARSE),
 };
 const struct fields manifest_record_fields = FIELDS(manifest_rows, struct manifest_record);

@@ -94,7 +94,7 @@ void module_options_wanted(const struct config *c, enum driver_mode mode,
 	if (is_compat && c->driver.reserve_ports_base > 0) {
 		struct module_option *o = add(&w, ERDMA_MODULE, ERDMA_PORTS);
 
-		snprintf(o->value, sizeof(o->value), "%" PRIu32, c->driver.reserve_ports_base);
+		PRINT(o->value, "%" PRIu32, c->driver.reserve_ports_base);
 	}
 	if (c->rdma.netns_mode != NETNS_MODE_KEEP)
 		COPY(add(&w, CORE_MODULE, CORE_NETNS)->value,
@@ -114,10 +114,9 @@ const char *module_options_value(const struct module_options *w, const char *mod
 bool module_options_text(const struct module_options *w, const char *module, char *ret, size_t size)
 {
 	ret[0] = '\0';
-	for (size_t i = 0; i < w->n_options; i++)
-		if (streq(w->options[i].module, module))
-			append_word(ret, size, " ", "%s=%s", w->options[i].name,
-				    w->options[i].value);
+	FOREACH(o, w->options, w->n_options)
+		if (streq(o->module, module))
+			append_word(ret, size, " ", "%s=%s", o->name, o->value);
 	return ret[0];
 }
 

@@ -325,7 +325,7 @@ int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata)
 		if (h->family != (i < n->n_hosts ? AF_INET : AF_INET6) ||
 		    strcasecmp(h->name, name) != 0)
 			continue;
-		snprintf(how, sizeof(how), " (/etc/hosts:%" PRIu32 ")", h->line);
+		PRINT(how, " (/etc/hosts:%" PRIu32 ")", h->line);
 		r = on(userdata, h->family, h->address, how);
 	}
 	return r;
@@ -487,50 +487,43 @@ static const char *ibdev_pci(const struct node *n, const struct ibdev *d)
 	return netdev ? netdev->pci : d->pci;
 }
 
+#define INDEX(member, key_)                                                                        \
+	{                                                                                          \
+		offsetof(struct node, member),                                                     \
+		offsetof(struct node, n_##member),                                                 \
+		sizeof(*((struct node *)0)->member),                                               \
+		offsetof(__typeof__(*((struct node *)0)->member), key_),                           \
+	}
+
+/* The array that each index is of, and the text of its elements. */
+static const struct {
+	size_t array, count, size, key;
+} indexed[] = {
+	[NODE_INDEX_PCI] = INDEX(pcis, address),
+	[NODE_INDEX_VF] = INDEX(pcis, physfn),
+	[NODE_INDEX_NETDEV_PCI] = INDEX(netdevs, pci),
+	[NODE_INDEX_NETDEV_NAME] = INDEX(netdevs, name),
+	[NODE_INDEX_NETDEV_MAC] = INDEX(netdevs, mac),
+	[NODE_INDEX_NETDEV_PERM_MAC] = INDEX(netdevs, perm_mac),
+	[NODE_INDEX_IBDEV_PCI] = INDEX(ibdevs, pci), /* by ibdev_pci() */
+	[NODE_INDEX_IBDEV_GUID] = INDEX(ibdevs, node_guid),
+	[NODE_INDEX_VF_MAC] = INDEX(vf_infos, mac),
+	[NODE_INDEX_VF_NODE_GUID] = INDEX(vf_infos, node_guid),
+	[NODE_INDEX_VF_PORT_GUID] = INDEX(vf_infos, port_guid),
+};
+_Static_assert(ELEMENTSOF(indexed) == _NODE_INDEX_N, "a row for every index");
+
 static const char *key_of(const struct node *n, enum node_index_of which, size_t i)
 {
-	switch (which) {
-	case NODE_INDEX_PCI:
-		return n->pcis[i].address;
-	case NODE_INDEX_NETDEV_PCI:
-		return n->netdevs[i].pci;
-	case NODE_INDEX_NETDEV_NAME:
-		return n->netdevs[i].name;
-	case NODE_INDEX_IBDEV_PCI:
-		return ibdev_pci(n, &n->ibdevs[i]);
-	case NODE_INDEX_NETDEV_MAC:
-		return n->netdevs[i].mac;
-	case NODE_INDEX_NETDEV_PERM_MAC:
-		return n->netdevs[i].perm_mac;
-	case NODE_INDEX_IBDEV_GUID:
-		return n->ibdevs[i].node_guid;
-	case NODE_INDEX_VF_MAC:
-		return n->vf_infos[i].mac;
-	case NODE_INDEX_VF_NODE_GUID:
-		return n->vf_infos[i].node_guid;
-	case NODE_INDEX_VF_PORT_GUID:
-		return n->vf_infos[i].port_guid;
-	default:
-		return n->pcis[i].physfn;
-	}
+	const char *items = *(const char *const *)((const char *)n + indexed[which].array);
+
+	return which == NODE_INDEX_IBDEV_PCI ? ibdev_pci(n, &n->ibdevs[i])
+					     : items + i * indexed[which].size + indexed[which].key;
 }
 
 static size_t count_of(const struct node *n, enum node_index_of which)
 {
-	switch (which) {
-	case NODE_INDEX_PCI:
-	case NODE_INDEX_VF:
-		return n->n_pcis;
-	case NODE_INDEX_IBDEV_PCI:
-	case NODE_INDEX_IBDEV_GUID:
-		return n->n_ibdevs;
-	case NODE_INDEX_VF_MAC:
-	case NODE_INDEX_VF_NODE_GUID:
-	case NODE_INDEX_VF_PORT_GUID:
-		return n->n_vf_infos;
-	default:
-		return n->n_netdevs;
-	}
+	return *(const size_t *)((const char *)n + indexed[which].count);
 }
 
 static void make_index(struct node *n, enum node_index_of which)

@@ -320,8 +320,7 @@ struct attempt {
 	uint32_t ifindex;
 	uint32_t n; /* times it was made since since_usec, which is a minute at most */
 	uint64_t since_usec, last_usec; /* CLOCK_MONOTONIC */
-	uint64_t pause_usec; /* after last_usec, when it is undone once more; 0: done again at once
-			      */
+	uint64_t pause_usec; /* after last_usec, if undone once more; 0: done again at once */
 };
 
 /* A file of [Output], as it is now. */
@@ -490,8 +489,7 @@ struct node {
 
 	struct kubelet kubelet; /* what kubelet/ found */
 	struct kubelet_decision kubelet_decision;
-	bool is_generated_stale; /* the drop-ins of the kubelet's units: kubelet/look.c
-				  */
+	bool is_generated_stale; /* drop-ins of the kubelet's units: look.c */
 	char *plugin_file;       /* owned; content of the device plugin's file, NULL: absent */
 	bool is_plugin_foreign;  /* there is something that this service did not write */
 	char *manifest_file;     /* owned; content of Manifest=, NULL: absent */
@@ -551,8 +549,7 @@ int user_compare(const void *a, const void *b);
 
 /* All NULL when there is none. Linear ones are for small arrays, the others search sorted ones. */
 const struct pci *node_pci(const struct node *n, const char *address);
-/* "1ded", a vendor or device as plugins name it: for each function of a node, so without printf().
- */
+/* "1ded", a vendor or device as plugins name it. It is asked of each function: no printf(). */
 #define PCI_ID_LEN 5
 void pci_print_id(uint32_t id, char ret[static PCI_ID_LEN]);
 size_t node_count_gpus(const struct node *n); /* of NVIDIA; node.pcis is enough */

@@ -58,6 +58,5 @@
 #define REQUEST_PATH "run/rdma-provision/request"
 #define ANSWER_PATH  "run/rdma-provision/answer"
 
-/* Exists after "revert": a running service changes nothing until its next start, reload or "apply".
- */
+/* After "revert": a running service changes nothing until its next start, reload or "apply". */
 #define HOLD_PATH "run/rdma-provision/hold"

@@ -263,9 +263,7 @@ const struct device *plan_missed_by(const struct config *c, const struct node *n
 	uint64_t last_usec = driver->started_usec;
 	const struct device *last = NULL;
 
-	for (size_t i = 0; i < p->n_devices && c->plugin.type == PLUGIN_DRA_SRIOV; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH_WHILE(d, p->devices, p->n_devices, c->plugin.type == PLUGIN_DRA_SRIOV) {
 		if (!d->is_vf || !d->is_handed_out || !d->is_usable ||
 		    device_usable_usec(n, memory, d) <= last_usec)
 			continue;

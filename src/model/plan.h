@@ -33,8 +33,7 @@ struct questions {
 	size_t n_ibdevs;
 	struct lookup *lookups; /* owned; of QUESTION_LOOKUPS: result and found are empty */
 	size_t n_lookups;
-	/* Owned; of the three that name PFs, each once: nothing is read of other functions.
-	 */
+	/* Owned; PFs of three of them, each once: nothing is read of other functions. */
 	char (*functions)[PCI_LEN];
 	size_t n_functions;
 };
@@ -184,8 +183,7 @@ struct lint {
 		char resource[RESOURCE_LEN];
 	} *exposed; /* owned; in the order of the file, then of the addresses */
 	size_t n_exposed;
-	size_t n_withheld; /* devices that are handed out and usable, and that it would not expose
-			    */
+	size_t n_withheld; /* usable devices that are handed out, and that it would not expose */
 	/* Why a device is out that was meant to be in, or in that was not. The target is a PCI
 	 * address or a resource. */
 	struct diagnostic *findings; /* owned */
@@ -237,8 +235,7 @@ struct plan {
 	char *manifest;             /* owned; text of its static pod, NULL: none */
 	char plugin_path[PATH_LEN]; /* where the first of them is written */
 	struct lint lint;           /* of the text in "plugin" */
-	uint32_t n_gone; /* functions that were usable and are gone at this look for the first time
-			  */
+	uint32_t n_gone;            /* functions that were usable, and are gone since this look */
 	struct plan_output outputs[_OUTPUT_N];
 
 	struct diagnostic *reasons; /* owned; deviations without an action of their own: hints */
@@ -261,8 +258,7 @@ int plan_result(const struct plan *p);
 /* Appends a value: PLAN_ADD(p, needs, k) is one of p->needs. Without memory it is noted. */
 #define PLAN_ADD(plan, member, ...)                                                                \
 	((plan)->texts.is_short |= ADD((plan)->member, (plan)->n_##member, __VA_ARGS__) < 0)
-/* Appends an action, all other members empty. Without memory it is p->spare, and not in the plan.
- */
+/* Appends an action, all other members empty. Without memory it is p->spare, outside the plan. */
 struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
 			const char *target);
 /* Appends an action that cannot be made now, with the reason. */

@@ -33,8 +33,7 @@ struct pnet_wish {
 enum pnet_worth {
 	PNET_FOREIGN, /* made by another program, or for another device: it stays */
 	PNET_RIGHT,
-	PNET_WRONG, /* another PNETID or port of this device, or ours under a name it no longer has
-		     */
+	PNET_WRONG, /* another PNETID or port of this device, or ours under an old name */
 };
 
 /*

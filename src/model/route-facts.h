@@ -90,8 +90,7 @@ struct neighbour {
 
 #define LOOKUP_HOPS 16
 
-/* A question to the kernel, RTM_GETROUTE, and its answer: by which netdev does this packet leave?
- */
+/* A question to the kernel, RTM_GETROUTE, and the answer: by which netdev does a packet leave? */
 struct lookup {
 	int family;
 	uint8_t dst[16];

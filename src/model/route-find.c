@@ -105,19 +105,13 @@ static int find_in_table(const struct packet *p, uint32_t table, struct match *r
 	const struct node *n = p->n;
 	struct match best = {};
 
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
-
+	FOREACH(a, n->addresses, n->n_addresses)
 		if (is_local(p, table, a) && (!best.local || local_len(a) > best.prefix_len))
 			best = (struct match){ .local = a, .prefix_len = local_len(a) };
-	}
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-
+	FOREACH(t, n->routes, n->n_routes)
 		if (t->table == table && t->family == p->l->family && is_better(t, &best) &&
 		    is_usable(p, t) && ip_is_in_prefix(p->l->dst, t->dst, t->prefix_len))
 			best = (struct match){ .route = t, .prefix_len = t->prefix_len };
-	}
 	if (!best.route && !best.local)
 		return -EAGAIN;
 	if (best.route && (best.route->has_more || best.route->nexthop))
@@ -172,9 +166,7 @@ static const struct rule *next_rule(const struct rule_set *rules, int family,
 {
 	const struct rule *best = NULL;
 
-	for (size_t i = 0; i < rules->n; i++) {
-		const struct rule *rule = &rules->list[i];
-
+	FOREACH(rule, rules->list, rules->n) {
 		if (rule->family != family || rule->preference < preference ||
 		    (last && (rule->preference < last->preference ||
 			      (rule->preference == last->preference && rule <= last))))
@@ -310,9 +302,7 @@ static void take_hops(const struct packet *p, const struct route *match, struct 
 
 	l->found = match->ifindex;
 	memcpy(l->source, match->src, sizeof(l->source));
-	for (size_t i = 0; i < p->n->n_routes && l->n_hops < LOOKUP_HOPS; i++) {
-		const struct route *t = &p->n->routes[i];
-
+	FOREACH_WHILE(t, p->n->routes, p->n->n_routes, l->n_hops < LOOKUP_HOPS) {
 		if (!is_hop_of(t, match))
 			continue;
 		first = first ? first : t;

@@ -83,9 +83,8 @@ int cmdline_read(const struct fs *fs, int (*on_word)(void *userdata, const char 
 	size_t size, n_kept = 0;
 	char *rest, *word;
 	const char *quote;
-	int r;
+	int r = fs_read_all(fs, PATH, MAX_BYTES, true, &text, &size);
 
-	r = fs_read_all(fs, PATH, MAX_BYTES, true, &text, &size);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 

@@ -235,9 +235,8 @@ static int read_file(const struct fs *fs, const char *path, struct modprobe_sour
 	_cleanup_(freep) char *data = NULL;
 	uint32_t at = 1;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, path, MAX_FILE_BYTES, true, &data, &size);
 
-	r = fs_read_all(fs, path, MAX_FILE_BYTES, true, &data, &size);
 	if (r == -ENOENT || r == -EINVAL || r == -EISDIR) /* a link to nothing or to /dev/null */
 		return 0;
 	if (r == -ENOMEM)
@@ -268,10 +267,9 @@ static int read_file(const struct fs *fs, const char *path, struct modprobe_sour
 static int read_folders(const struct fs *fs, const char *const *folders, struct modprobe_source *s)
 {
 	_cleanup_(conf_files_done) struct conf_files files = {};
-	int r;
+	int r = conf_files_list(fs, folders,
+				s->kind == OPTION_MODPROBE ? "*.@(conf|alias)" : "*.conf", &files);
 
-	r = conf_files_list(fs, folders, s->kind == OPTION_MODPROBE ? "*.@(conf|alias)" : "*.conf",
-			    &files);
 	if (files.unread && files.error != -ENOTDIR)
 		log_warning_errno(files.error, "/%s: what it says about modules is not known",
 				  files.unread);
@@ -373,9 +371,8 @@ int observe_options(const struct fs *fs, struct node *n)
 int observe_option_file(const struct fs *fs, const char *path, char **ret)
 {
 	char *text = NULL;
-	int r;
+	int r = fs_read_all(fs, path, MAX_FILE_BYTES, false, &text, NULL);
 
-	r = fs_read_all(fs, path, MAX_FILE_BYTES, false, &text, NULL);
 	/* The path is not a file of ours; with -ENOENT it is a link to nothing. */
 	if (r == -EISDIR || r == -EINVAL || r == -EFBIG || r == -ELOOP ||
 	    (r == -ENOENT && fs_exists(fs, path) > 0)) {

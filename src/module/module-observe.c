@@ -89,19 +89,18 @@ static void read_parameters(const struct fs *fs, struct node *n, struct module *
 	_cleanup_(fs_names_done) struct fs_names names = {};
 
 	node_note(n, fs_list(fs, FS_PATH("sys/module/%s/parameters", m->name), &names));
-	for (size_t i = 0; i < names.n_names; i++) {
-		struct parameter *p = (struct parameter *)module_parameter(m, names.names[i]);
+	FOREACH(name, names.names, names.n_names) {
+		struct parameter *p = (struct parameter *)module_parameter(m, *name);
 
-		if (strlen(names.names[i]) >= sizeof(p->name))
+		if (strlen(*name) >= sizeof(p->name))
 			continue;
 		if (!p)
 			p = APPEND(m->parameters, m->n_parameters);
 		if (!node_note(n, p ? 0 : -ENOMEM))
 			return;
-		COPY(p->name, names.names[i]);
+		COPY(p->name, *name);
 		make_printable(p->name);
-		read_text(fs, m->name, FS_PATH("parameters/%s", names.names[i]), p->value,
-			  sizeof(p->value));
+		read_text(fs, m->name, FS_PATH("parameters/%s", *name), p->value, sizeof(p->value));
 	}
 	module_sort_parameters(m);
 }
@@ -162,10 +161,9 @@ static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
 int observe_driver_module(const struct fs *fs, const struct pci *pci, char *ret, size_t size)
 {
 	char name[MODULE_LEN];
-	int r;
+	int r = fs_read_link_name(fs, FS_PATH("sys/bus/pci/devices/%s/driver/module", pci->address),
+				  name, sizeof(name));
 
-	r = fs_read_link_name(fs, FS_PATH("sys/bus/pci/devices/%s/driver/module", pci->address),
-			      name, sizeof(name));
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) /* a driver that is built in has no such link */
@@ -182,9 +180,8 @@ static int look_driver(struct os *d, struct node *n, const struct pci *pci)
 	const struct rdma_part *part = rdma_part_of(pci->driver);
 	char name[MODULE_LEN];
 	struct module *m;
-	int r;
+	int r = observe_driver_module(&d->fs, pci, name, sizeof(name));
 
-	r = observe_driver_module(&d->fs, pci, name, sizeof(name));
 	if (r >= 0)
 		r = look(d, n, name, true);
 	if (r >= 0 && part)
@@ -369,14 +366,11 @@ static bool has_module(const struct blacklist *b, const char *module)
 static int keep_out(const struct os *d, struct node *n)
 {
 	_owns_(struct blacklist, rules) list = {};
-	int r;
+	int r = modprobe_read(&d->fs, on_modprobe_line, &list);
 
-	r = modprobe_read(&d->fs, on_modprobe_line, &list);
 	if (r >= 0)
 		r = cmdline_read(&d->fs, on_modprobe_word, &list);
-	for (size_t i = 0; i < n->n_modules && r >= 0; i++) {
-		struct module *m = &n->modules[i];
-
+	FOREACH_WHILE(m, n->modules, n->n_modules, r >= 0) {
 		if (!has_module(&list, m->name))
 			continue;
 		if (m->state == MODULE_AVAILABLE)

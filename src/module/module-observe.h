@@ -25,6 +25,5 @@
  */
 int observe_modules(struct os *d, struct node *n);
 
-/* The module that drives a bound function, as the kernel spells it: not always the driver's name.
- */
+/* The module that drives a bound function, as the kernel spells it: not always as the driver. */
 int observe_driver_module(const struct fs *fs, const struct pci *pci, char *ret, size_t size);

@@ -45,9 +45,8 @@ static int print_json(char *settings)
 static int use_settings(const struct nccl *c, const struct nccl_request *req)
 {
 	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = nccl_text(c, req->is_export && !req->exec, req->is_exact, &text);
 
-	r = nccl_text(c, req->is_export && !req->exec, req->is_exact, &text);
 	if (r < 0)
 		return log_error_errno(r, "NCCL");
 	if (req->is_json)
@@ -59,9 +58,8 @@ int nccl_env(const struct config *config, const struct node *n, const struct pla
 	     const struct nccl_request *req)
 {
 	_cleanup_(nccl_done) struct nccl c = {};
-	int r;
+	int r = nccl_choose(config, n, p, &c);
 
-	r = nccl_choose(config, n, p, &c);
 	if (r < 0)
 		return log_error_errno(r, "NCCL");
 
@@ -232,9 +230,8 @@ static void add_addresses(struct node *n)
 int observe_nccl(const struct fs *fs, struct node *n)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
+	int r = fs_list(fs, IBDEV_FOLDER, &names);
 
-	r = fs_list(fs, IBDEV_FOLDER, &names);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	if (names.n_names > MAX_IBDEVS)

@@ -86,8 +86,7 @@ static void find_kinds(const struct node *n, struct nccl_port *np)
 	const bool is_infiniband = streq(np->port->link_layer, "InfiniBand");
 
 	np->here = np->away = is_infiniband ? 1u << NCCL_INFINIBAND : 0;
-	for (size_t i = 0; i < np->port->n_gids && !is_infiniband; i++) {
-		const struct gid *g = &np->port->gids[i];
+	FOREACH_WHILE(g, np->port->gids, np->port->n_gids, !is_infiniband) {
 		const enum nccl_kind kind = kind_of(g);
 
 		if (kind == _NCCL_KIND_N)
@@ -355,9 +354,7 @@ static void find_index(const struct node *n, struct nccl *c)
 		return;
 	c->is_searched = !is_v4;
 	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
-		for (size_t i = 0; i < np->port->n_gids; i++) {
-			const struct gid *g = &np->port->gids[i];
-
+		FOREACH(g, np->port->gids, np->port->n_gids) {
 			if (kind_of(g) != c->kind || !has_way(n, np->ibdev, g, c->is_away))
 				continue;
 			gid_parse(g->gid, other);
@@ -374,7 +371,7 @@ static void find_index(const struct node *n, struct nccl *c)
 	for (unsigned bit = length; bit < 128; bit++)
 		first[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
 	inet_ntop(is_v4 ? AF_INET : AF_INET6, first + n_before / 8, text, sizeof(text));
-	snprintf(c->range, sizeof(c->range), "%s/%u", text, length - n_before);
+	PRINT(c->range, "%s/%u", text, length - n_before);
 }
 
 void nccl_describe(const struct nccl_port *np, char *ret, size_t size)
@@ -382,7 +379,7 @@ void nccl_describe(const struct nccl_port *np, char *ret, size_t size)
 	char number[16] = "";
 
 	if (np->ibdev->n_ports > 1)
-		snprintf(number, sizeof(number), " port %" PRIu32, np->port->number);
+		PRINT(number, " port %" PRIu32, np->port->number);
 	snprintf(ret, size, "%s%s is %s%s", np->ibdev->name, number,
 		 *np->why ? "left out: " : "listed", np->why);
 }
@@ -401,18 +398,16 @@ static void explain_none(const struct node *n, const struct plan *p, struct nccl
 		COPY(c->detail, is_in_pod    ? "pods have the RDMA devices"
 				: n->is_copy ? "RDMA devices"
 					     : "there is no RDMA device here");
-	for (size_t i = 0; i < n->n_ibdevs; i++) {
-		const struct pci *pci = node_pci(n, n->ibdevs[i].pci);
+	FOREACH(ib, n->ibdevs, n->n_ibdevs) {
+		const struct pci *pci = node_pci(n, ib->pci);
 
 		if (pci && streq(pci->driver, "efa")) {
-			snprintf(c->detail, sizeof(c->detail), "%s is an EFA device",
-				 n->ibdevs[i].name);
+			PRINT(c->detail, "%s is an EFA device", ib->name);
 			c->advice = "NCCL uses EFA by libfabric and its plugin aws-ofi-nccl.";
 			return;
 		}
-		if (streq(n->ibdevs[i].node_type, "RNIC")) {
-			snprintf(c->detail, sizeof(c->detail),
-				 "%s is an iWARP device, which NCCL cannot use", n->ibdevs[i].name);
+		if (streq(ib->node_type, "RNIC")) {
+			PRINT(c->detail, "%s is an iWARP device, which NCCL cannot use", ib->name);
 			c->advice = pci_is_erdma(pci)
 					    ? "Set [Driver] Mode=ofed or compat."
 					    : "Set the driver to RoCE v2 where it has that mode "
@@ -445,9 +440,8 @@ int nccl_choose(const struct config *c, const struct node *n, const struct plan 
 		struct nccl *ret)
 {
 	_cleanup_(nccl_done) struct nccl choice = { .traffic_class = -1, .service_level = -1 };
-	int r;
+	int r = add_all(c, n, p, &choice);
 
-	r = add_all(c, n, p, &choice);
 	if (r < 0)
 		return r;
 	SORT(choice.ports, choice.n_ports, compare_ports);
@@ -517,9 +511,7 @@ int nccl_left_out(const struct nccl *c, char **ret)
 
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < c->n_ports; i++) {
-		const struct nccl_port *np = &c->ports[i];
-
+	FOREACH(np, c->ports, c->n_ports) {
 		n_vfs += *np->why && *np->physfn;
 		if (!*np->why || *np->physfn)
 			continue;

@@ -97,9 +97,8 @@ int child_begin(struct child *c, size_t i)
 int child_end(struct child *c, uint64_t until_usec, char *ret_error, size_t size)
 {
 	struct child_answer answer = {};
-	int r;
+	int r = fs_wait_readable(c->fd, until_usec);
 
-	r = fs_wait_readable(c->fd, until_usec);
 	if (r == 0) {
 		child_leave(c);
 		return -ETIMEDOUT;

@@ -43,9 +43,8 @@ static int add_folder(const struct fs *fs, const char *folder, size_t rank, cons
 		      struct conf_files *f)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
+	int r = fs_list(fs, folder, &names);
 
-	r = fs_list(fs, folder, &names);
 	if (r == -ENOENT || r == -ENOMEM)
 		return r == -ENOMEM ? r : 0;
 	if (r < 0 && !f->unread) {

@@ -25,8 +25,7 @@ static void take_map(const struct nlattr *table, struct answer *a)
 	struct dcb_app app;
 	int rest;
 
-	nla_for_each_nested(attr, table, rest)
-	{
+	nla_for_each_nested(attr, table, rest) {
 		if (nla_type(attr) == DCB_ATTR_IEEE_APP && GET(attr, &app) &&
 		    app.selector == IEEE_8021QAZ_APP_SEL_DSCP && app.protocol < N_DSCP &&
 		    app.priority < QOS_N && a->n_apps < ELEMENTSOF(a->apps))
@@ -236,9 +235,8 @@ static int remove_others(struct netlink *nl, const char *netdev, unsigned dscp, 
 {
 	struct answer a;
 	size_t n = 0;
-	int r;
+	int r = read_all(nl, netdev, &a);
 
-	r = read_all(nl, netdev, &a);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < a.n_apps; i++)

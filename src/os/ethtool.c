@@ -36,7 +36,7 @@ int ethtool_on_link(struct nlmsghdr *h, void *userdata)
 	if (state < ELEMENTSOF(names))
 		COPY(nd->link_state, names[state]);
 	else
-		snprintf(nd->link_state, sizeof(nd->link_state), "state-%u", state);
+		PRINT(nd->link_state, "state-%u", state);
 	return 0;
 }
 

@@ -224,7 +224,7 @@ static bool is_of_vf(struct nlattr *name)
 
 	if (!name || strchr(nla_get_string(name), '/'))
 		return false;
-	snprintf(path, sizeof(path), "/sys/class/net/%s/device/physfn", nla_get_string(name));
+	PRINT(path, "/sys/class/net/%s/device/physfn", nla_get_string(name));
 	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 

@@ -46,8 +46,7 @@ int fs_open_root(const char *path, struct fs *ret)
 
 void fs_done(struct fs *fs)
 {
-	/* Descriptor 0 in a struct that was never filled is not ours: a root is never opened as 0.
-	 */
+	/* Descriptor 0 of a struct that was never filled is not ours: no root is opened as 0. */
 	if (fs->root > 0)
 		close(fs->root);
 	*fs = (struct fs){ .root = -EBADF };
@@ -119,9 +118,8 @@ static int walk_to_root(struct walk *w)
 static int walk_step(struct walk *w, const char *name, int flags, mode_t mode)
 {
 	const size_t have = strlen(w->done), size = strlen(name) + 1;
-	int fd;
+	int fd = openat(w->at, name, flags | O_NOFOLLOW, mode);
 
-	fd = openat(w->at, name, flags | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return -errno;
 	if (have + 1 + size > sizeof(w->done)) {
@@ -156,8 +154,7 @@ static void walk_record(const struct walk *w, const char *name, const char *targ
 {
 	char path[PATH_MAX];
 
-	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", w->done, *w->done ? "/" : "", name) <
-	    sizeof(path))
+	if ((size_t)PRINT(path, "%s%s%s", w->done, *w->done ? "/" : "", name) < sizeof(path))
 		w->fs->on_read(w->fs->userdata, RECORD_LINK, path, target, strlen(target));
 }
 
@@ -176,7 +173,7 @@ static int walk_link(struct walk *w, const char *name)
 		return -ELOOP;
 	if (w->is_recorded)
 		walk_record(w, name, target);
-	if ((size_t)snprintf(next, sizeof(next), "%s/%s", target, w->rest) >= sizeof(next))
+	if ((size_t)PRINT(next, "%s/%s", target, w->rest) >= sizeof(next))
 		return -ENAMETOOLONG;
 	/* Nothing ahead: what the link leads to is the last part, and may be a file. */
 	if (!*w->rest)
@@ -368,11 +365,10 @@ static int check_regular(int fd, struct stat *ret)
 
 static int open_regular(const struct fs *fs, const char *path, int flags)
 {
-	_cleanup_(closep) int fd = -EBADF;
 	struct stat st;
 	int r;
+	_cleanup_(closep) int fd = fs_open(fs, path, flags | CAUTIOUS);
 
-	fd = fs_open(fs, path, flags | CAUTIOUS);
 	if (fd < 0)
 		return fd == -ENXIO ? -EINVAL : fd; /* a socket, or a FIFO nobody reads */
 
@@ -423,9 +419,8 @@ int fs_read_u32(const struct fs *fs, const char *path, uint32_t *ret)
 {
 	unsigned long long value;
 	char buf[64], *end;
-	int r;
+	int r = fs_read(fs, path, buf, sizeof(buf));
 
-	r = fs_read(fs, path, buf, sizeof(buf));
 	if (r < 0)
 		return r == -EMSGSIZE ? -EINVAL : r;
 	if (*buf < '0' || *buf > '9') /* strtoull() takes blanks and signs */
@@ -530,9 +525,8 @@ int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t s
 {
 	char target[PATH_MAX];
 	const char *slash;
-	int r;
+	int r = fs_read_link(fs, path, target, sizeof(target));
 
-	r = fs_read_link(fs, path, target, sizeof(target));
 	if (r < 0)
 		return r;
 	slash = strrchr(target, '/');
@@ -623,8 +617,7 @@ static void record_list(const struct fs *fs, const char *path, const struct fs_n
 
 	fs_record(fs, RECORD_FOLDER, path, NULL, 0);
 	for (size_t i = 0; i < names->n_names; i++)
-		if ((size_t)snprintf(child, sizeof(child), "%s/%s", path, names->names[i]) <
-		    sizeof(child))
+		if ((size_t)PRINT(child, "%s/%s", path, names->names[i]) < sizeof(child))
 			record_entry(fs, child, false);
 }
 
@@ -659,9 +652,8 @@ int fs_count(const struct fs *fs, const char *path, const char *prefix, uint32_t
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	uint32_t n = 0;
-	int r;
+	int r = fs_list(fs, path, &names);
 
-	r = fs_list(fs, path, &names);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < names.n_names; i++)
@@ -785,12 +777,12 @@ int fs_make_folders(const struct fs *fs, const char *path)
 /* Compares the mode as well: a different one is set; if that fails, the file is not equal. */
 static bool is_equal(int folder, const char *name, const char *data, size_t size, mode_t mode)
 {
-	_cleanup_(closep) int fd = -EBADF;
 	char buf[4096];
 	struct stat st;
 	size_t at = 0;
+	_cleanup_(closep) int fd =
+		openat(folder, name, O_RDONLY | O_NOFOLLOW | CAUTIOUS | O_CLOEXEC);
 
-	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | CAUTIOUS | O_CLOEXEC);
 	if (fd < 0 || check_regular(fd, &st) < 0 || (uint64_t)st.st_size != size)
 		return false;
 
@@ -841,10 +833,10 @@ int fs_write_all(int fd, const char *data, size_t size)
 /* Writes a new file, which is on the disk when this returns. */
 static int write_new(int folder, const char *name, const char *data, size_t size, mode_t mode)
 {
-	_cleanup_(closep) int fd = -EBADF;
 	int r;
+	_cleanup_(closep) int fd =
+		openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 
@@ -924,19 +916,17 @@ static int replace_in(int folder, const char *name, const char *data, size_t siz
 
 int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	const char *name;
+	_cleanup_(closep) int folder = open_parent_made(fs, path, &name);
 
-	folder = open_parent_made(fs, path, &name);
 	return folder < 0 ? folder : replace_in(folder, name, data, size, mode, false);
 }
 
 int fs_create(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	const char *name;
+	_cleanup_(closep) int folder = open_parent_made(fs, path, &name);
 
-	folder = open_parent_made(fs, path, &name);
 	return folder < 0 ? folder : replace_in(folder, name, data, size, mode, true);
 }
 
@@ -969,13 +959,12 @@ static bool is_link_to(int folder, const char *name, const char *target)
 
 int fs_replace_link(const struct fs *fs, const char *path, const char *target)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	char temporary[NAME_MAX + 1];
 	const char *name;
 	struct stat st;
 	int r;
+	_cleanup_(closep) int folder = open_parent_made(fs, path, &name);
 
-	folder = open_parent_made(fs, path, &name);
 	if (folder < 0)
 		return folder;
 	if (is_link_to(folder, name, target))
@@ -1062,14 +1051,15 @@ void fs_unlock(const struct fs *fs, const char *path, int fd)
 	close(fd);
 }
 
-/* Removes a file, and the temporary file that a crash left beside it. */
+/* Removes a file, and the temporary file that a crash left beside it. @folder: or -errno. */
 static int remove_in(int folder, const char *name)
 {
 	char temporary[NAME_MAX + 1];
-	bool is_left;
+	bool is_left = folder >= 0 && name_temporary(name, temporary, sizeof(temporary)) &&
+		       unlinkat(folder, temporary, 0) >= 0;
 
-	is_left = name_temporary(name, temporary, sizeof(temporary)) &&
-		  unlinkat(folder, temporary, 0) >= 0;
+	if (folder < 0)
+		return folder == -ENOENT ? 0 : folder;
 	if (unlinkat(folder, name, 0) < 0 && (errno != ENOENT || !is_left))
 		return errno == ENOENT ? 0 : -errno;
 
@@ -1078,12 +1068,9 @@ static int remove_in(int folder, const char *name)
 
 int fs_remove(const struct fs *fs, const char *path)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	const char *name;
+	_cleanup_(closep) int folder = open_parent(fs, path, &name);
 
-	folder = open_parent(fs, path, &name);
-	if (folder < 0)
-		return folder == -ENOENT ? 0 : folder;
 	return remove_in(folder, name);
 }
 
@@ -1112,12 +1099,11 @@ static int open_step(int folder, const char *name, bool is_made)
 /* Opens the folder of @path without following a link; *ret_name is the name in it. */
 static int open_steps(const struct fs *fs, const char *path, bool is_made, const char **ret_name)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	const char *at = path;
 	char part[NAME_MAX + 1];
 	int next;
+	_cleanup_(closep) int folder = openat(fs->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	folder = openat(fs->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return -errno;
 
@@ -1141,20 +1127,16 @@ static int open_steps(const struct fs *fs, const char *path, bool is_made, const
 
 int fs_output(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	const char *name;
+	_cleanup_(closep) int folder = open_steps(fs, path, true, &name);
 
-	folder = open_steps(fs, path, true, &name);
 	return folder < 0 ? folder : replace_in(folder, name, data, size, mode, false);
 }
 
 int fs_output_remove(const struct fs *fs, const char *path)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	const char *name;
+	_cleanup_(closep) int folder = open_steps(fs, path, false, &name);
 
-	folder = open_steps(fs, path, false, &name);
-	if (folder < 0)
-		return folder == -ENOENT ? 0 : folder;
 	return remove_in(folder, name);
 }

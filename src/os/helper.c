@@ -151,9 +151,8 @@ int helper_ask(const char *path, const char *question, uint64_t deadline_usec, c
 	_cleanup_(freep) char *answer = NULL;
 	ssize_t got;
 	char taken;
-	int r;
+	int r = make_pair(&ours, &theirs);
 
-	r = make_pair(&ours, &theirs);
 	if (r >= 0)
 		r = send_question(path, question, theirs);
 	if (r < 0)
@@ -172,9 +171,8 @@ int helper_ask(const char *path, const char *question, uint64_t deadline_usec, c
 int helper_wake(const char *path)
 {
 	_cleanup_(closep) int ours = -EBADF, theirs = -EBADF;
-	int r;
+	int r = make_pair(&ours, &theirs);
 
-	r = make_pair(&ours, &theirs);
 	if (r < 0)
 		return r;
 	closep(&ours);
@@ -218,9 +216,8 @@ int helper_take(int socket, struct helper_question *ret)
 	const char taken = TAKEN;
 	struct ucred asker;
 	socklen_t size = sizeof(asker);
-	ssize_t n;
+	ssize_t n = recvmsg(socket, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
-	n = recvmsg(socket, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n < 0)
 		return -errno;
 	fd = descriptor_of(&m);
@@ -242,7 +239,7 @@ int helper_answer(const struct helper_question *q, int result, const char *text)
 	char line[MAX_RESULT_LEN];
 	int r;
 
-	snprintf(line, sizeof(line), "%d\n", result);
+	PRINT(line, "%d\n", result);
 	r = fs_write_all(q->fd, line, strlen(line));
 	return r < 0 || !text ? r : fs_write_all(q->fd, text, strlen(text));
 }

@@ -58,8 +58,7 @@ static void read_altnames(struct nlattr *list, char *ret, size_t size)
 
 	if (!list)
 		return;
-	nla_for_each_nested(a, list, rest)
-	{
+	nla_for_each_nested(a, list, rest) {
 		char name[SHOWN_LEN + 1];
 
 		if (nla_type(a) != ATTR_IFLA_ALT_IFNAME)
@@ -137,9 +136,7 @@ static int read_tunnel(const struct nlattr *data, struct netdev *d, struct link_
 {
 	int r = 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(tunnel_kinds) && r >= 0; i++) {
-		const struct tunnel_kind *k = &tunnel_kinds[i];
-
+	FOREACH_WHILE(k, tunnel_kinds, ELEMENTSOF(tunnel_kinds), r >= 0) {
 		if (!streq(d->kind, k->kind))
 			continue;
 		if (!d->link)
@@ -397,9 +394,8 @@ static int give_id(struct netlink *nl, int fd)
 
 int link_get_netns_id(struct netlink *nl, int fd, int32_t *ret)
 {
-	int r;
+	int r = get_id(nl, fd, ret);
 
-	r = get_id(nl, fd, ret);
 	if (r < 0 || *ret != NO_ID)
 		return r;
 	r = give_id(nl, fd);
@@ -534,13 +530,12 @@ int link_set_name(struct netlink *nl, uint32_t ifindex, const char *name)
 
 int link_change_altname(struct netlink *nl, uint32_t ifindex, const char *name, bool is_added)
 {
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
 	const struct ifinfomsg i = { .ifi_index = (int)ifindex };
-	struct nlattr *list;
+	_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_make(
+		is_added ? MESSAGE_NEWLINKPROP : MESSAGE_DELLINKPROP,
+		is_added ? NLM_F_CREATE | NLM_F_EXCL | NLM_F_APPEND : 0, &i, sizeof(i));
+	struct nlattr *list = m ? nla_nest_start(m, ATTR_IFLA_PROP_LIST) : NULL;
 
-	m = netlink_make(is_added ? MESSAGE_NEWLINKPROP : MESSAGE_DELLINKPROP,
-			 is_added ? NLM_F_CREATE | NLM_F_EXCL | NLM_F_APPEND : 0, &i, sizeof(i));
-	list = m ? nla_nest_start(m, ATTR_IFLA_PROP_LIST) : NULL;
 	if (!list || nla_put_string(m, ATTR_IFLA_ALT_IFNAME, name) < 0)
 		return -ENOMEM;
 	nla_nest_end(m, list);
@@ -598,9 +593,8 @@ static int on_address_to_change(struct nlmsghdr *h, void *userdata)
 	struct nlattr *tb[ATTR_IFA_PROTO + 1];
 	struct link_change *c = userdata;
 	struct address a;
-	int r;
+	int r = parse_address(h, tb, &a);
 
-	r = parse_address(h, tb, &a);
 	if (r <= 0)
 		return r;
 	if (c->n > 0 || !is_same(&a, c->wanted))

@@ -53,9 +53,8 @@ static int parse_unit(const char *text, struct manager_unit *ret)
 {
 	_cleanup_(manager_unit_done) struct manager_unit m = {};
 	json_auto_t *document = NULL;
-	int r;
+	int r = document_parse(text, strlen(text), 0, &document, NULL);
 
-	r = document_parse(text, strlen(text), 0, &document, NULL);
 	if (r >= 0)
 		r = fields_parse(&unit_fields, document, &m, NULL);
 	if (r < 0)
@@ -70,7 +69,7 @@ int manager_unit_ask(const char *unit, struct manager_unit *ret)
 	char question[128];
 	int r;
 
-	snprintf(question, sizeof(question), MANAGER_UNIT_QUESTION " %s", unit);
+	PRINT(question, MANAGER_UNIT_QUESTION " %s", unit);
 	r = helper_ask(MANAGER_SOCKET, question, ASK_USEC, &answer);
 	return r < 0 ? r : parse_unit(answer, ret);
 }

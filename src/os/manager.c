@@ -40,9 +40,8 @@ static uint64_t left_usec(uint64_t deadline)
 static int open_private(sd_bus **ret)
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
-	int r;
+	int r = sd_bus_new(&bus);
 
-	r = sd_bus_new(&bus);
 	if (r >= 0)
 		r = sd_bus_set_address(bus, "unix:path=/run/systemd/private");
 	if (r >= 0)
@@ -55,9 +54,8 @@ static int on_job_removed(sd_bus_message *m, void *userdata, _unused_ sd_bus_err
 	const char *path, *unit, *result;
 	struct manager_job *job = userdata;
 	uint32_t id;
-	int r;
+	int r = sd_bus_message_read(m, "uoss", &id, &path, &unit, &result);
 
-	r = sd_bus_message_read(m, "uoss", &id, &path, &unit, &result);
 	if (r < 0)
 		return 0; /* not ours to judge: the deadline ends it */
 
@@ -136,9 +134,8 @@ static int wait_for(sd_bus *bus, const struct manager_job *job, uint64_t deadlin
 {
 	while (!*job->result) {
 		uint64_t left;
-		int r;
+		int r = sd_bus_process(bus, NULL);
 
-		r = sd_bus_process(bus, NULL);
 		if (r < 0)
 			return r;
 		if (r > 0)
@@ -171,9 +168,8 @@ static int run_job(const char *method, const char *unit, uint64_t timeout_usec, 
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
 	const uint64_t deadline = now_usec() + timeout_usec;
 	struct manager_job job = {};
-	int r;
+	int r = connect_manager(&job, &bus);
 
-	r = connect_manager(&job, &bus);
 	if (r < 0)
 		return r;
 
@@ -222,10 +218,9 @@ static int get_property(sd_bus *bus, uint64_t deadline, const char *path, const 
 			const char *name, const char *type, sd_bus_message **ret)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-	int r;
+	int r = call(bus, deadline, path, "org.freedesktop.DBus.Properties", "Get", &m, "ss",
+		     interface, name);
 
-	r = call(bus, deadline, path, "org.freedesktop.DBus.Properties", "Get", &m, "ss", interface,
-		 name);
 	if (r >= 0)
 		r = sd_bus_message_enter_container(m, SD_BUS_TYPE_VARIANT, type);
 	return GIVE(r, m, ret);
@@ -234,9 +229,8 @@ static int get_property(sd_bus *bus, uint64_t deadline, const char *path, const 
 static int read_words(sd_bus_message *m, struct words *ret)
 {
 	const char *text;
-	int r;
+	int r = sd_bus_message_enter_container(m, SD_BUS_TYPE_ARRAY, "s");
 
-	r = sd_bus_message_enter_container(m, SD_BUS_TYPE_ARRAY, "s");
 	while (r >= 0 && (r = sd_bus_message_read(m, "s", &text)) > 0)
 		r = add_word(ret, "", text);
 	return r < 0 ? r : sd_bus_message_exit_container(m);
@@ -245,9 +239,8 @@ static int read_words(sd_bus_message *m, struct words *ret)
 static int read_exec(sd_bus_message *m, struct words *ret)
 {
 	const char *path;
-	int r;
+	int r = sd_bus_message_enter_container(m, SD_BUS_TYPE_ARRAY, "(sasbttttuii)");
 
-	r = sd_bus_message_enter_container(m, SD_BUS_TYPE_ARRAY, "(sasbttttuii)");
 	if (r > 0)
 		r = sd_bus_message_enter_container(m, SD_BUS_TYPE_STRUCT, "sasbttttuii");
 	if (r <= 0)
@@ -290,9 +283,9 @@ static int read_start(sd_bus *bus, uint64_t deadline, const char *path, uint64_t
 	for (size_t i = 0; i < ELEMENTSOF(times); i++) {
 		_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 		uint64_t usec = 0;
-		int r;
+		int r = get_property(bus, deadline, path, times[i].interface, times[i].name, "t",
+				     &m);
 
-		r = get_property(bus, deadline, path, times[i].interface, times[i].name, "t", &m);
 		if (r >= 0)
 			r = sd_bus_message_read(m, "t", &usec);
 		if (r < 0)
@@ -309,9 +302,8 @@ static int load_unit(sd_bus *bus, uint64_t deadline, const char *unit, char **re
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 	const char *path;
-	int r;
+	int r = call(bus, deadline, SYSTEMD_PATH, MANAGER, "LoadUnit", &m, "s", unit);
 
-	r = call(bus, deadline, SYSTEMD_PATH, MANAGER, "LoadUnit", &m, "s", unit);
 	if (r >= 0)
 		r = sd_bus_message_read(m, "o", &path);
 	if (r < 0)
@@ -350,9 +342,8 @@ static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct ma
 static int read_text(sd_bus *bus, const char *path, const char *name, char *ret, size_t size)
 {
 	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = sd_bus_get_property_string(bus, SYSTEMD, path, UNIT, name, NULL, &text);
 
-	r = sd_bus_get_property_string(bus, SYSTEMD, path, UNIT, name, NULL, &text);
 	return r < 0 ? r : copy(ret, size, text) ? 0 : -EMSGSIZE;
 }
 
@@ -360,10 +351,9 @@ static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char 
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
 	const char *path;
-	int r;
+	int r = call(bus, now_usec() + timeout_usec, SYSTEMD_PATH, MANAGER, "GetUnit", &reply, "s",
+		     unit);
 
-	r = call(bus, now_usec() + timeout_usec, SYSTEMD_PATH, MANAGER, "GetUnit", &reply, "s",
-		 unit);
 	if (r >= 0)
 		r = sd_bus_message_read(reply, "o", &path);
 	return r < 0 ? r : read_text(bus, path, "ActiveState", ret, size);
@@ -403,9 +393,8 @@ int manager_watch_open(const char *unit, struct manager_watch *ret)
 {
 	_cleanup_(manager_watch_done) struct manager_watch w = {};
 	static struct manager_job no_job;
-	int r;
+	int r = connect_manager(&no_job, &w.bus);
 
-	r = connect_manager(&no_job, &w.bus);
 	if (r >= 0)
 		r = load_unit(w.bus, now_usec() + WATCH_USEC, unit, &w.path);
 	if (r >= 0)
@@ -425,9 +414,8 @@ static int read_activity(struct manager_watch *w, struct manager_activity *ret)
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *job = NULL;
 	struct manager_activity a = {};
 	uint32_t id = 0;
-	int r;
+	int r = read_text(w->bus, w->path, "ActiveState", a.active, sizeof(a.active));
 
-	r = read_text(w->bus, w->path, "ActiveState", a.active, sizeof(a.active));
 	if (r >= 0)
 		r = read_text(w->bus, w->path, "LoadState", a.load, sizeof(a.load));
 	if (r >= 0)
@@ -457,9 +445,8 @@ int manager_watch_look(struct manager_watch *w, struct manager_activity *ret)
 int manager_reload(uint64_t timeout_usec)
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
-	int r;
+	int r = connect_quietly(&bus);
 
-	r = connect_quietly(&bus);
 	if (r >= 0)
 		r = call(bus, now_usec() + timeout_usec, SYSTEMD_PATH, MANAGER, "Reload", NULL, "");
 	return is_gone(r) ? -EHOSTDOWN : r;
@@ -476,9 +463,8 @@ static int start_kubelet_unit(_unused_ const char *argument, uint64_t timeout_us
 static int hang_up_udev(void)
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
-	int r;
+	int r = connect_quietly(&bus);
 
-	r = connect_quietly(&bus);
 	if (r >= 0)
 		r = sd_bus_call_method(bus, SYSTEMD, SYSTEMD_PATH, MANAGER, "KillUnit", NULL, NULL,
 				       "ssi", UDEV_UNIT, "main", SIGHUP);
@@ -506,9 +492,8 @@ static int get_networkd_start(uint64_t *ret_usec)
 	_cleanup_(freep) char *path = NULL;
 	uint64_t started = 0;
 	uint32_t pid = 0;
-	int r;
+	int r = sd_bus_path_encode(SYSTEMD_PATH "/unit", NETWORKD_UNIT, &path);
 
-	r = sd_bus_path_encode(SYSTEMD_PATH "/unit", NETWORKD_UNIT, &path);
 	if (r >= 0)
 		r = connect_quietly(&bus);
 	if (r >= 0)
@@ -530,9 +515,8 @@ static int reload_networkd(const char *argument, uint64_t timeout_usec,
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
 	uint64_t started;
-	int r;
+	int r = get_networkd_start(&started);
 
-	r = get_networkd_start(&started);
 	if (r < 0)
 		return r;
 	if (started == 0 || started > strtoull(argument, NULL, 10))
@@ -575,11 +559,10 @@ int manager_request(enum request what, const char *argument, char *ret_words, si
 	const uint64_t timeout_usec = requests[what].timeout_usec;
 	_cleanup_(freep) char *answer = NULL;
 	char words[RESULT_LEN] = "", question[128];
-	int r;
+	int r = requests[what].make(argument, timeout_usec, words);
 
-	r = requests[what].make(argument, timeout_usec, words);
 	if (r == -EHOSTDOWN) {
-		snprintf(question, sizeof(question), "%s %s", requests[what].name, argument);
+		PRINT(question, "%s %s", requests[what].name, argument);
 		r = helper_ask(MANAGER_SOCKET, question, timeout_usec, &answer);
 	}
 	if (ret_words)
@@ -610,7 +593,7 @@ int manager_serve(const char *question, char **ret_answer)
 	char name[16] = "", words[RESULT_LEN] = "";
 	int r;
 
-	snprintf(name, sizeof(name), "%.*s", (int)MIN(length, sizeof(name)), question);
+	PRINT(name, "%.*s", (int)MIN(length, sizeof(name)), question);
 	if (streq(name, MANAGER_UNIT_QUESTION))
 		return serve_unit(argument, ret_answer);
 

@@ -14,9 +14,8 @@ static int load(const struct fs *fs, enum memory_lifetime l, bool is_told, json_
 	_cleanup_(freep) char *text = NULL;
 	json_auto_t *object = NULL;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, paths[l], MAX_MEMORY_BYTES, false, &text, &size);
 
-	r = fs_read_all(fs, paths[l], MAX_MEMORY_BYTES, false, &text, &size);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (text && document_parse(text, size, JSON_REJECT_DUPLICATES, &object, NULL) == -ENOMEM)

@@ -52,9 +52,8 @@ static bool is_readable(int fd)
 static int check_config(const struct fs *here, const char *const *folders)
 {
 	_cleanup_(conf_files_done) struct conf_files files = {};
-	int r;
+	int r = conf_files_list(here, folders, "*.@(conf|alias)", &files);
 
-	r = conf_files_list(here, folders, "*.@(conf|alias)", &files);
 	for (size_t i = 0; i < files.n_items && r >= 0; i++) {
 		_cleanup_(closep) int fd = fs_open(here, files.items[i].path, O_PATH);
 
@@ -84,8 +83,7 @@ static int open_ctx(const struct modules *m, struct kmod_ctx **ret)
 	int r;
 
 	for (size_t i = 0; i < ELEMENTSOF(config_folders) && !is_closed; i++) {
-		int n = snprintf(paths[i], sizeof(paths[i]), "%s/%s", m->config ? m->config : "",
-				 config_folders[i]);
+		int n = PRINT(paths[i], "%s/%s", m->config ? m->config : "", config_folders[i]);
 
 		if (n < 0 || (size_t)n >= sizeof(paths[i]))
 			return -ENAMETOOLONG;
@@ -137,9 +135,8 @@ static int find(struct modules *m, const char *name, struct kmod_module **ret)
 static int look_up(struct modules *m, const char *alias, struct kmod_list **ret)
 {
 	struct kmod_list *list = NULL;
-	int r;
+	int r = refresh(m);
 
-	r = refresh(m);
 	if (r < 0)
 		return r;
 
@@ -159,9 +156,8 @@ int module_resolve(struct modules *m, const char *modalias, char *ret, size_t si
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
 	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
-	int r;
+	int r = look_up(m, modalias, &list);
 
-	r = look_up(m, modalias, &list);
 	if (r < 0)
 		return r;
 
@@ -169,14 +165,12 @@ int module_resolve(struct modules *m, const char *modalias, char *ret, size_t si
 	return copy(ret, size, kmod_module_get_name(found)) ? 0 : -EMSGSIZE;
 }
 
-/* Does libkmod's filter leave nothing? It looks into indexes and modprobe.d only, never into /sys.
- */
+/* Does libkmod's filter leave nothing? It looks into indexes and modprobe.d, never into /sys. */
 static int is_filtered(struct modules *m, enum kmod_filter filter, const struct kmod_list *list)
 {
 	_cleanup_(list_unrefp) struct kmod_list *left = NULL;
-	int r;
+	int r = kmod_module_apply_filter(m->ctx, filter, list, &left);
 
-	r = kmod_module_apply_filter(m->ctx, filter, list, &left);
 	return r < 0 ? r : !left;
 }
 
@@ -193,9 +187,8 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
 	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
-	int r;
+	int r = look_up(m, name, &list);
 
-	r = look_up(m, name, &list);
 	/*
 	 * libkmod 27 and 28 do not find a built-in module by its name where there is an index of
 	 * the aliases of such modules. "Built in" is the one state that is not from /sys.
@@ -423,8 +416,7 @@ static int ask(const struct modules *m, const char *what, const char *name, cons
 
 	if (m->folder || !helper_is_needed(CAP_SYS_MODULE))
 		return -EHOSTDOWN;
-	if ((size_t)snprintf(question, sizeof(question), "%s %s %s", what, name, options) >=
-	    sizeof(question))
+	if ((size_t)PRINT(question, "%s %s %s", what, name, options) >= sizeof(question))
 		return -EMSGSIZE;
 	return helper_ask(MODULE_SOCKET, question, ASK_USEC, NULL);
 }
@@ -578,9 +570,8 @@ int module_build_id_of_file(const struct fs *fs, const char *path, char ret[stat
 {
 	_cleanup_(freep) char *bytes = NULL;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, path, MAX_FILE_BYTES, true, &bytes, &size);
 
-	r = fs_read_all(fs, path, MAX_FILE_BYTES, true, &bytes, &size);
 	return r < 0 ? r : module_parse_build_id(bytes, size, ret);
 }
 
@@ -588,9 +579,8 @@ int module_build_id(const struct fs *fs, const char *module, char ret[static BUI
 {
 	_cleanup_(freep) char *bytes = NULL;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, FS_PATH("sys/module/%s/notes/.note.gnu.build-id", module),
+			    MAX_NOTES_BYTES, true, &bytes, &size);
 
-	r = fs_read_all(fs, FS_PATH("sys/module/%s/notes/.note.gnu.build-id", module),
-			MAX_NOTES_BYTES, true, &bytes, &size);
 	return r < 0 ? r : find_note(bytes, size, ret);
 }

@@ -43,8 +43,7 @@ static void set_options(int fd, int protocol)
 			setsockopt(fd, SOL_NETLINK, options[i].option, &(int){ 1 }, sizeof(int));
 }
 
-/* The socket is made here and not by nl_connect(), which turns errno into fewer codes of its own.
- */
+/* Not nl_connect(), which turns errno into fewer codes of its own. */
 int netlink_open(struct netlink *nl)
 {
 	_cleanup_(nl_socket_freep) struct nl_sock *sock = NULL;
@@ -95,8 +94,7 @@ static void keep_words(struct netlink *nl, struct nlmsghdr *h)
 		nla_strlcpy(nl->error, tb[NLMSGERR_ATTR_MSG], sizeof(nl->error));
 }
 
-/* NLMSG_ERROR, which is also the ACK, and NLMSG_DONE both begin with an int: 0 or a negative errno.
- */
+/* NLMSG_ERROR, which is also the ACK, and NLMSG_DONE begin with an int: 0 or a negative errno. */
 static void finish(struct exchange *x, struct nlmsghdr *h)
 {
 	int error = 0;
@@ -134,8 +132,7 @@ static int on_in(struct nl_msg *m, void *userdata)
 	return NL_SKIP;
 }
 
-/* Reads to the end even when the caller has had enough: a dump cut short would block the next one.
- */
+/* Reads to the end though the caller has had enough: a dump cut short would block the next one. */
 static int receive(struct exchange *x)
 {
 	while (!x->is_over) {
@@ -152,9 +149,8 @@ static int dump(struct netlink *nl, struct nl_msg *m,
 		int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata)
 {
 	struct exchange x = { .nl = nl, .on_message = on_message, .userdata = userdata };
-	int r;
+	int r = netlink_open(nl);
 
-	r = netlink_open(nl);
 	if (r < 0)
 		return r;
 

@@ -18,8 +18,7 @@ struct netlink {
 	struct nl_sock *sock; /* owned; NULL: not open yet */
 	int protocol;         /* NETLINK_ROUTE, NETLINK_RDMA */
 	char error[160];      /* the kernel's words about the last request; empty: it had none */
-	bool is_incomplete;   /* a list changed each time until netlink_list() gave up; it stays set
-			       */
+	bool is_incomplete;   /* a list changed until netlink_list() gave up; stays set */
 };
 
 /* Opens at most once. Return: 0, or -errno (-EPROTONOSUPPORT: the kernel has no such protocol). */

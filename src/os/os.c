@@ -13,9 +13,8 @@ int os_open(const char *root, struct os *ret)
 			.smc = { .protocol = NETLINK_GENERIC },
 			.wireguard = { .protocol = NETLINK_GENERIC },
 			.socks = { .protocol = NETLINK_SOCK_DIAG } };
-	int r;
+	int r = fs_open_root(root, &d.fs);
 
-	r = fs_open_root(root, &d.fs);
 	if (r < 0)
 		return r;
 

@@ -49,9 +49,8 @@ int rdma_on_ibdev(struct nlmsghdr *h, void *userdata)
 	struct nlattr *tb[RDMA_ATTR_COUNT];
 	struct rdma_ibdevs *list = userdata;
 	struct ibdev *d;
-	int r;
+	int r = parse(h, tb);
 
-	r = parse(h, tb);
 	if (r < 0)
 		return r;
 	if (!tb[RDMA_NLDEV_ATTR_DEV_INDEX] || !tb[RDMA_NLDEV_ATTR_DEV_NAME])
@@ -73,9 +72,8 @@ static int on_port(struct nlmsghdr *h, void *userdata)
 {
 	struct nlattr *tb[RDMA_ATTR_COUNT];
 	struct ibdev *d = userdata;
-	int r;
+	int r = parse(h, tb);
 
-	r = parse(h, tb);
 	if (r < 0)
 		return r;
 
@@ -111,9 +109,9 @@ static int on_resources(struct nlmsghdr *h, void *userdata)
 	if (r < 0 || !tb[RDMA_NLDEV_ATTR_RES_SUMMARY])
 		return r;
 
-	nla_for_each_nested(entry, tb[RDMA_NLDEV_ATTR_RES_SUMMARY],
-			    left) if (nla_type(entry) == RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY)
-		read_summary_entry(entry, userdata);
+	nla_for_each_nested(entry, tb[RDMA_NLDEV_ATTR_RES_SUMMARY], left)
+		if (nla_type(entry) == RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY)
+			read_summary_entry(entry, userdata);
 	return 0;
 }
 
@@ -127,9 +125,7 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 		return r;
 
 	/* A device that went away meanwhile, or a kernel that does not tell: both stay unknown. */
-	for (size_t i = 0; i < list.n; i++) {
-		struct ibdev *d = &list.ibdevs[i];
-
+	FOREACH(d, list.ibdevs, list.n) {
 		m = request_of(d->index, RDMA_NLDEV_CMD_PORT_GET, 0);
 		r = netlink_dump(nl, put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1), on_port, d);
 		if (r != -ENOMEM)
@@ -219,8 +215,7 @@ int rdma_on_holders(struct nlmsghdr *h, void *userdata)
 	if (r < 0 || !tb[resources[list->what].table]) /* a device without any */
 		return r;
 
-	nla_for_each_nested(entry, tb[resources[list->what].table], left)
-	{
+	nla_for_each_nested(entry, tb[resources[list->what].table], left) {
 		if (nla_type(entry) != resources[list->what].entry)
 			continue;
 		r = add_holder(entry, list);
@@ -255,9 +250,8 @@ static int on_system(struct nlmsghdr *h, void *userdata)
 {
 	struct nlattr *tb[RDMA_ATTR_COUNT];
 	enum netns_mode *mode = userdata;
-	int r;
+	int r = parse(h, tb);
 
-	r = parse(h, tb);
 	if (r < 0 || !tb[RDMA_NLDEV_SYS_ATTR_NETNS_MODE])
 		return r;
 

@@ -162,9 +162,8 @@ static int append_members(struct nexthops *list, uint32_t id, const struct nlatt
 {
 	const struct nexthop_member *members = nla_data(group);
 
-	for (size_t i = 0; i < (size_t)nla_len(group) / sizeof(*members); i++) {
-		if (ADD(list->all, list->n, (struct nexthop){ .id = id, .member = members[i].id }) <
-		    0)
+	FOREACH(member, members, (size_t)nla_len(group) / sizeof(*members)) {
+		if (ADD(list->all, list->n, (struct nexthop){ .id = id, .member = member->id }) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -198,15 +197,12 @@ static int on_nexthop(struct nlmsghdr *h, void *userdata)
 static int append_by_nexthop(struct routes *list, const struct route *route,
 			     const struct nexthops *hops)
 {
-	for (size_t i = 0; i < hops->n; i++) {
-		const struct nexthop *hop = &hops->all[i];
+	FOREACH(row, hops->all, hops->n) {
+		const struct nexthop *hop =
+			row->member ? FIND(a, hops->all, hops->n, a->id == row->member) : row;
 		struct route t = *route;
 
-		if (hop->id != route->nexthop)
-			continue;
-		if (hop->member)
-			hop = FIND(a, hops->all, hops->n, a->id == hop->member);
-		if (!hop)
+		if (row->id != route->nexthop || !hop)
 			continue;
 		t.nexthop = 0;
 		t.ifindex = hop->ifindex;
@@ -249,9 +245,8 @@ static int look_up_nexthops(struct netlink *nl, struct routes *l)
 int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 {
 	_owns_(struct routes, routes) list = {};
-	int r;
+	int r = dump_routes(nl, AF_INET, RT_TABLE_UNSPEC, &list);
 
-	r = dump_routes(nl, AF_INET, RT_TABLE_UNSPEC, &list);
 	if (r >= 0)
 		r = dump_routes(nl, AF_INET6, RT_TABLE_UNSPEC, &list);
 	if (r >= 0)
@@ -405,12 +400,13 @@ static bool has_more(const struct nlmsghdr *h, const struct fib_rule_hdr *i,
 	for (size_t k = 0; k < ELEMENTSOF(conditions); k++)
 		if (tb[conditions[k]])
 			return true;
-	nlmsg_for_each_attr(a, h, sizeof(*i), rest) if (nla_type(a) > FRA_DPORT_RANGE) return true;
+	nlmsg_for_each_attr(a, h, sizeof(*i), rest)
+		if (nla_type(a) > FRA_DPORT_RANGE)
+			return true;
 	return i->tos > 0 || i->flags & RULE_FIND_SOURCE;
 }
 
-/* A mark without a mask counts as a whole: fib_nl_fill_rule() in net/core/fib_rules.c sends both.
- */
+/* A mark without a mask counts whole: fib_nl_fill_rule() in net/core/fib_rules.c sends both. */
 static void read_conditions(const struct fib_rule_hdr *i, struct nlattr *tb[static FRA_MAX + 1],
 			    struct rule *ret)
 {

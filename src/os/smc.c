@@ -73,9 +73,8 @@ int smc_list(struct netlink *nl, struct pnet **ret, size_t *ret_n)
 {
 	_owns_(struct smc_table, entries) t = {};
 	struct nl_msg *m;
-	int r;
+	int r = make_request(nl, SMC_PNETID_GET, NLM_F_DUMP, NULL, &m);
 
-	r = make_request(nl, SMC_PNETID_GET, NLM_F_DUMP, NULL, &m);
 	if (r >= 0)
 		r = netlink_list(nl, m, smc_on_entry, &t, &t.n);
 	SORT(t.entries, t.n, compare_entry);

@@ -18,11 +18,11 @@
 static const struct field link_rows[] = {
 	NUMBER(struct netdev, "ifindex", ifindex, .min = 1, .max = UINT32_MAX,
 	       .flags = FIELD_NEEDED),
-	FIELD(FIELD_FILE_NAME, struct netdev, "name", name, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct netdev, "mac", mac),
-	FIELD(FIELD_NAME, struct netdev, "perm_mac", perm_mac),
-	FIELD(FIELD_NAME, struct netdev, "port_name", port_name),
-	FIELD(FIELD_NAME, struct netdev, "kind", kind),
+	FILE_NAME(struct netdev, "name", name, .flags = FIELD_NEEDED),
+	NAME(struct netdev, "mac", mac),
+	NAME(struct netdev, "perm_mac", perm_mac),
+	NAME(struct netdev, "port_name", port_name),
+	NAME(struct netdev, "kind", kind),
 	NUMBER(struct netdev, "bond_mode", bond_mode, .min = BOND_MODE_UNKNOWN, .max = INT32_MAX,
 	       .absent = BOND_MODE_UNKNOWN),
 	NUMBER(struct netdev, "mtu", mtu),
@@ -30,15 +30,15 @@ static const struct field link_rows[] = {
 	NUMBER(struct netdev, "carrier_downs", carrier_downs, .flags = FIELD_SPARSE),
 	NUMBER(struct netdev, "master", master),
 	NUMBER(struct netdev, "link", link),
-	FIELD(FIELD_FLAG, struct netdev, "up", is_up),
-	FIELD(FIELD_FLAG, struct netdev, "carrier", has_carrier),
-	FIELD(FIELD_NAME, struct netdev, "link_state", link_state),
-	FIELD(FIELD_NAME, struct netdev, "altnames", altnames, .flags = FIELD_SPARSE),
+	FLAG(struct netdev, "up", is_up),
+	FLAG(struct netdev, "carrier", has_carrier),
+	NAME(struct netdev, "link_state", link_state),
+	NAME(struct netdev, "altnames", altnames, .flags = FIELD_SPARSE),
 	NUMBER(struct netdev, "vrf_table", vrf_table, .flags = FIELD_SPARSE),
 	NUMBER(struct netdev, "inet6_flags", inet6_flags, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct netdev, "sign", sign, .flags = FIELD_SPARSE),
+	NAME(struct netdev, "sign", sign, .flags = FIELD_SPARSE),
 	NUMBER(struct netdev, "netns", netns, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct netdev, "link_here", is_link_here, .flags = FIELD_SPARSE),
+	FLAG(struct netdev, "link_here", is_link_here, .flags = FIELD_SPARSE),
 	FIELD(FIELD_NUMBERS, struct netdev, "conf", conf.values, .word = netconf_name,
 	      .n_words = _NETCONF_N, .known = offsetof(struct netdev, conf.known)),
 };
@@ -56,12 +56,8 @@ static const struct fields away_fields = FIELDS(link_rows, struct netdev, .compa
 
 static const struct field address_rows[] = {
 	NUMBER(struct address, "ifindex", ifindex),
-	FIELD(FIELD_PREFIX, struct address, "address", local,
-	      .family = offsetof(struct address, family),
-	      .length = offsetof(struct address, prefix_len), .flags = FIELD_NEEDED | FIELD_FAMILY),
-	FIELD(FIELD_PREFIX, struct address, "peer", peer,
-	      .family = offsetof(struct address, family),
-	      .length = offsetof(struct address, prefix_len)),
+	PREFIX(struct address, "address", local, prefix_len, .flags = FIELD_NEEDED | FIELD_FAMILY),
+	PREFIX(struct address, "peer", peer, prefix_len),
 	NUMBER(struct address, "metric", metric),
 	NUMBER(struct address, "flags", flags),
 	NUMBER(struct address, "scope", scope),
@@ -81,11 +77,9 @@ static const struct fields address_fields =
 	FIELDS(address_rows, struct address, .is_valid = complete_address);
 
 static const struct field route_rows[] = {
-	FIELD(FIELD_PREFIX, struct route, "dst", dst, .family = offsetof(struct route, family),
-	      .length = offsetof(struct route, prefix_len), .flags = FIELD_NEEDED | FIELD_FAMILY),
-	FIELD(FIELD_HOST, struct route, "gateway", gateway,
-	      .family = offsetof(struct route, family)),
-	FIELD(FIELD_HOST, struct route, "src", src, .family = offsetof(struct route, family)),
+	PREFIX(struct route, "dst", dst, prefix_len, .flags = FIELD_NEEDED | FIELD_FAMILY),
+	HOST(struct route, "gateway", gateway),
+	HOST(struct route, "src", src),
 	NUMBER(struct route, "table", table, .absent = RT_TABLE_MAIN),
 	NUMBER(struct route, "ifindex", ifindex),
 	NUMBER(struct route, "metric", metric),
@@ -93,8 +87,8 @@ static const struct field route_rows[] = {
 	NUMBER(struct route, "scope", scope),
 	NUMBER(struct route, "type", type, .absent = RTN_UNICAST),
 	NUMBER(struct route, "nexthop", nexthop, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct route, "dead", is_dead, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct route, "more", has_more, .flags = FIELD_SPARSE),
+	FLAG(struct route, "dead", is_dead, .flags = FIELD_SPARSE),
+	FLAG(struct route, "more", has_more, .flags = FIELD_SPARSE),
 };
 static const struct fields route_fields = FIELDS(route_rows, struct route);
 
@@ -103,31 +97,28 @@ static const struct field rule_rows[] = {
 	NUMBER(struct rule, "table", table),
 	NUMBER(struct rule, "protocol", protocol),
 	NUMBER(struct rule, "action", action, .absent = FR_ACT_TO_TBL),
-	FIELD(FIELD_PREFIX, struct rule, "src", src, .family = offsetof(struct rule, family),
-	      .length = offsetof(struct rule, src_len), .flags = FIELD_NEEDED | FIELD_FAMILY),
-	FIELD(FIELD_NAME, struct rule, "oif", oif),
-	FIELD(FIELD_PREFIX, struct rule, "dst", dst, .family = offsetof(struct rule, family),
-	      .length = offsetof(struct rule, dst_len), .flags = FIELD_FAMILY),
-	FIELD(FIELD_NAME, struct rule, "iif", iif, .flags = FIELD_SPARSE),
+	PREFIX(struct rule, "src", src, src_len, .flags = FIELD_NEEDED | FIELD_FAMILY),
+	NAME(struct rule, "oif", oif),
+	PREFIX(struct rule, "dst", dst, dst_len, .flags = FIELD_FAMILY),
+	NAME(struct rule, "iif", iif, .flags = FIELD_SPARSE),
 	NUMBER(struct rule, "mark", mark, .flags = FIELD_SPARSE),
 	NUMBER(struct rule, "mask", mask, .flags = FIELD_SPARSE),
 	NUMBER(struct rule, "goto", to_preference, .flags = FIELD_SPARSE),
 	NUMBER(struct rule, "suppress_prefixlength", suppress_prefix, .min = -1, .max = 128,
 	       .absent = -1),
-	FIELD(FIELD_FLAG, struct rule, "l3mdev", is_l3mdev, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct rule, "invert", is_invert, .flags = FIELD_SPARSE),
+	FLAG(struct rule, "l3mdev", is_l3mdev, .flags = FIELD_SPARSE),
+	FLAG(struct rule, "invert", is_invert, .flags = FIELD_SPARSE),
 	/* An older capture sets it for each condition that has a row of its own now. */
-	FIELD(FIELD_FLAG, struct rule, "more", has_more),
+	FLAG(struct rule, "more", has_more),
 };
 static const struct fields rule_fields = FIELDS(rule_rows, struct rule);
 
 static const struct field neighbour_rows[] = {
 	NUMBER(struct neighbour, "ifindex", ifindex),
-	FIELD(FIELD_HOST, struct neighbour, "address", address,
-	      .family = offsetof(struct neighbour, family), .flags = FIELD_NEEDED | FIELD_FAMILY),
+	HOST(struct neighbour, "address", address, .flags = FIELD_NEEDED | FIELD_FAMILY),
 	NUMBER(struct neighbour, "state", state),
 	NUMBER(struct neighbour, "protocol", protocol),
-	FIELD(FIELD_FLAG, struct neighbour, "managed", is_managed),
+	FLAG(struct neighbour, "managed", is_managed),
 };
 static const struct fields neighbour_fields = FIELDS(neighbour_rows, struct neighbour);
 
@@ -168,25 +159,22 @@ static const struct fields lookup_fields = FIELDS(lookup_rows, struct lookup);
 /* Without a destination it is the netdev that a file names. */
 static const struct field destination_rows[] = {
 	WORD_FIELD(struct destination, "to", to, destination_to_name, _TO_N, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct destination, "words", words),
+	NAME(struct destination, "words", words),
 	LOOKUP_ROWS(struct destination, lookup., 0, -ENODATA),
 };
 static const struct fields destination_fields = FIELDS(destination_rows, struct destination);
 
 static const struct field tunnel_end_rows[] = {
 	NUMBER(struct tunnel_end, "ifindex", ifindex),
-	FIELD(FIELD_HOST, struct tunnel_end, "remote", remote,
-	      .family = offsetof(struct tunnel_end, family), .flags = FIELD_SPARSE | FIELD_FAMILY),
-	FIELD(FIELD_HOST, struct tunnel_end, "local", local,
-	      .family = offsetof(struct tunnel_end, family), .flags = FIELD_SPARSE | FIELD_FAMILY),
+	HOST(struct tunnel_end, "remote", remote, .flags = FIELD_SPARSE | FIELD_FAMILY),
+	HOST(struct tunnel_end, "local", local, .flags = FIELD_SPARSE | FIELD_FAMILY),
 	NUMBER(struct tunnel_end, "mark", mark, .flags = FIELD_SPARSE),
 };
 static const struct fields tunnel_end_fields = FIELDS(tunnel_end_rows, struct tunnel_end);
 
 static const struct field host_rows[] = {
-	FIELD(FIELD_NAME, struct host, "name", name, .flags = FIELD_NEEDED),
-	FIELD(FIELD_HOST, struct host, "address", address, .family = offsetof(struct host, family),
-	      .flags = FIELD_NEEDED | FIELD_FAMILY),
+	NAME(struct host, "name", name, .flags = FIELD_NEEDED),
+	HOST(struct host, "address", address, .flags = FIELD_NEEDED | FIELD_FAMILY),
 	NUMBER(struct host, "line", line),
 };
 static const struct fields host_fields = FIELDS(host_rows, struct host);
@@ -194,24 +182,24 @@ static const struct fields host_fields = FIELDS(host_rows, struct host);
 static const struct field sock_rows[] = {
 	NUMBER(struct sock, "family", family, .flags = FIELD_NEEDED),
 	NUMBER(struct sock, "protocol", protocol),
-	FIELD(FIELD_HOST, struct sock, "local", local, .family = offsetof(struct sock, family)),
+	HOST(struct sock, "local", local),
 	NUMBER(struct sock, "local_port", local_port),
-	FIELD(FIELD_HOST, struct sock, "remote", remote, .family = offsetof(struct sock, family)),
+	HOST(struct sock, "remote", remote),
 	NUMBER(struct sock, "remote_port", remote_port),
 	NUMBER(struct sock, "ifindex", ifindex, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct sock, "listening", is_listening, .flags = FIELD_SPARSE),
+	FLAG(struct sock, "listening", is_listening, .flags = FIELD_SPARSE),
 	NUMBER(struct sock, "pid", pid, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct sock, "command", command, .flags = FIELD_SPARSE),
+	NAME(struct sock, "command", command, .flags = FIELD_SPARSE),
 };
 static const struct fields sock_fields = FIELDS(sock_rows, struct sock);
 
 /* --- RDMA devices, VFs, SMC --- */
 
 static const struct field ibdev_rows[] = {
-	FIELD(FIELD_FILE_NAME, struct ibdev, "name", name, .flags = FIELD_NEEDED),
+	FILE_NAME(struct ibdev, "name", name, .flags = FIELD_NEEDED),
 	NUMBER(struct ibdev, "index", index, .absent = UINT32_MAX),
-	FIELD(FIELD_NAME, struct ibdev, "netdev", netdev),
-	FIELD(FIELD_FLAG, struct ibdev, "smi", is_smi, .flags = FIELD_SPARSE),
+	NAME(struct ibdev, "netdev", netdev),
+	FLAG(struct ibdev, "smi", is_smi, .flags = FIELD_SPARSE),
 	NUMBER(struct ibdev, "contexts", n_contexts, .absent = UINT32_MAX),
 	NUMBER(struct ibdev, "verbs", verbs),
 	NUMBER(struct ibdev, "active_mtu", active_mtu),
@@ -220,31 +208,31 @@ static const struct field ibdev_rows[] = {
 static const struct fields ibdev_fields = FIELDS(ibdev_rows, struct ibdev, .compare = compare_text);
 
 static const struct field vf_rows[] = {
-	FIELD(FIELD_NAME, struct vf_info, "pf", pf, .flags = FIELD_NEEDED),
+	NAME(struct vf_info, "pf", pf, .flags = FIELD_NEEDED),
 	NUMBER(struct vf_info, "index", index, .max = UINT32_MAX - 1, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct vf_info, "mac", mac),
+	NAME(struct vf_info, "mac", mac),
 	NUMBER(struct vf_info, "vlan", vlan, .min = -1, .max = UINT16_MAX, .absent = -1),
 	NUMBER(struct vf_info, "trust", trust, .min = -1, .max = INT32_MAX, .absent = -1),
 	NUMBER(struct vf_info, "link_state", link_state, .min = -1, .max = INT32_MAX, .absent = -1),
-	FIELD(FIELD_NAME, struct vf_info, "node_guid", node_guid),
-	FIELD(FIELD_NAME, struct vf_info, "port_guid", port_guid),
+	NAME(struct vf_info, "node_guid", node_guid),
+	NAME(struct vf_info, "port_guid", port_guid),
 };
 
 static const struct fields vf_fields = FIELDS(vf_rows, struct vf_info, .compare = vf_info_compare);
 
 static const struct field vf_owner_rows[] = {
-	FIELD(FIELD_NAME, struct vf_owner, "path", path, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct vf_owner, "key", key),
-	FIELD(FIELD_NAME, struct vf_owner, "pci", pci),
+	NAME(struct vf_owner, "path", path, .flags = FIELD_NEEDED),
+	NAME(struct vf_owner, "key", key),
+	NAME(struct vf_owner, "pci", pci),
 };
 static const struct fields vf_owner_fields = FIELDS(vf_owner_rows, struct vf_owner);
 
 static const struct field dcb_rows[] = {
 	NUMBER(struct dcb, "ifindex", ifindex, .min = 1, .max = UINT32_MAX, .flags = FIELD_NEEDED),
 	NUMBER(struct dcb, "dcbx", dcbx),
-	FIELD(FIELD_NAME, struct dcb, "pfc", pfc),
-	FIELD(FIELD_NAME, struct dcb, "ets", ets),
-	FIELD(FIELD_NAME, struct dcb, "dscp", dscp),
+	NAME(struct dcb, "pfc", pfc),
+	NAME(struct dcb, "ets", ets),
+	NAME(struct dcb, "dscp", dscp),
 };
 
 static bool is_dcb(void *item)
@@ -255,9 +243,9 @@ static bool is_dcb(void *item)
 static const struct fields dcb_fields = FIELDS(dcb_rows, struct dcb, .is_valid = is_dcb);
 
 static const struct field pnet_rows[] = {
-	FIELD(FIELD_NAME, struct pnet, "id", id, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct pnet, "netdev", netdev),
-	FIELD(FIELD_NAME, struct pnet, "ibdev", ibdev),
+	NAME(struct pnet, "id", id, .flags = FIELD_NEEDED),
+	NAME(struct pnet, "netdev", netdev),
+	NAME(struct pnet, "ibdev", ibdev),
 	NUMBER(struct pnet, "port", port),
 };
 
@@ -275,25 +263,25 @@ static const struct fields pnet_fields = FIELDS(pnet_rows, struct pnet, .is_vali
 /* --- who uses what --- */
 
 static const struct field user_rows[] = {
-	FIELD(FIELD_NAME, struct user, "target", target, .flags = FIELD_NEEDED),
+	NAME(struct user, "target", target, .flags = FIELD_NEEDED),
 	WORD_FIELD(struct user, "use", use, use_name, _USE_N, .flags = FIELD_NEEDED),
 	NUMBER(struct user, "pid", pid),
-	FIELD(FIELD_NAME, struct user, "command", command),
-	FIELD(FIELD_NAME, struct user, "container", container),
-	FIELD(FIELD_NAME, struct user, "detail", detail),
+	NAME(struct user, "command", command),
+	NAME(struct user, "container", container),
+	NAME(struct user, "detail", detail),
 };
 
 static const struct fields user_fields = FIELDS(user_rows, struct user, .compare = user_compare);
 
 static const struct field netns_rows[] = {
 	NUMBER(struct netns, "inode", inode, .max = INT64_MAX, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct netns, "name", name),
-	FIELD(FIELD_FLAG, struct netns, "closed", is_closed, .flags = FIELD_SPARSE),
+	NAME(struct netns, "name", name),
+	FLAG(struct netns, "closed", is_closed, .flags = FIELD_SPARSE),
 };
 static const struct fields netns_fields = FIELDS(netns_rows, struct netns);
 
 static const struct field memlock_rows[] = {
-	FIELD(FIELD_NAME, struct memlock, "unit", unit, .flags = FIELD_NEEDED),
+	NAME(struct memlock, "unit", unit, .flags = FIELD_NEEDED),
 	NUMBER(struct memlock, "bytes", bytes, .flags = FIELD_NEEDED | FIELD_NONE),
 };
 static const struct fields memlock_fields = FIELDS(memlock_rows, struct memlock);
@@ -301,22 +289,22 @@ static const struct fields memlock_fields = FIELDS(memlock_rows, struct memlock)
 /* --- modules --- */
 
 static const struct field parameter_rows[] = {
-	FIELD(FIELD_NAME, struct parameter, NULL, name),
-	FIELD(FIELD_NAME, struct parameter, "type", type, .flags = FIELD_ALONE | FIELD_SPARSE),
+	NAME(struct parameter, NULL, name),
+	NAME(struct parameter, "type", type, .flags = FIELD_ALONE | FIELD_SPARSE),
 };
 static const struct fields parameter_fields = FIELDS(parameter_rows, struct parameter);
 
 /* Without a file, the word for the state is all there is; so the first captures have it. */
 static const struct field module_rows[] = {
-	FIELD(FIELD_NAME, struct module, NULL, name),
+	NAME(struct module, NULL, name),
 	WORD_FIELD(struct module, "state", state, module_state_name, _MODULE_STATE_N,
 		   .flags = FIELD_NEEDED | FIELD_ALONE),
-	FIELD(FIELD_NAME, struct module, "path", path, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct module, "blacklisted", is_blacklisted, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct module, "version", version, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct module, "srcversion", srcversion, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct module, "vermagic", vermagic, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct module, "intree", is_intree, .flags = FIELD_SPARSE),
+	NAME(struct module, "path", path, .flags = FIELD_SPARSE),
+	FLAG(struct module, "blacklisted", is_blacklisted, .flags = FIELD_SPARSE),
+	NAME(struct module, "version", version, .flags = FIELD_SPARSE),
+	NAME(struct module, "srcversion", srcversion, .flags = FIELD_SPARSE),
+	NAME(struct module, "vermagic", vermagic, .flags = FIELD_SPARSE),
+	FLAG(struct module, "intree", is_intree, .flags = FIELD_SPARSE),
 	LIST(FIELD_MAP, struct module, "parameters", parameters, parameter_fields,
 	     .has = offsetof(struct module, has_info)),
 };
@@ -349,7 +337,7 @@ static const struct field node_rows[] = {
 	     .flags = FIELD_SPARSE),
 	LIST(FIELD_LIST, struct node, "tunnel_ends", tunnel_ends, tunnel_end_fields,
 	     .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct node, "host_name", host_name, .flags = FIELD_SPARSE),
+	NAME(struct node, "host_name", host_name, .flags = FIELD_SPARSE),
 	LIST(FIELD_LIST, struct node, "hosts", hosts, host_fields, .flags = FIELD_SPARSE),
 	LIST(FIELD_LIST, struct node, "socks", socks, sock_fields,
 	     .has = offsetof(struct node, has_socks)),
@@ -360,8 +348,8 @@ static const struct field node_rows[] = {
 	LIST(FIELD_LIST, struct node, "dcb", dcbs, dcb_fields,
 	     .has = offsetof(struct node, has_dcbs)),
 	LIST(FIELD_MAP, struct node, "modules", modules, module_fields),
-	FIELD(FIELD_FLAG, struct node, "copy", is_copy, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct node, "dkms_building", is_dkms_building, .flags = FIELD_SPARSE),
+	FLAG(struct node, "copy", is_copy, .flags = FIELD_SPARSE),
+	FLAG(struct node, "dkms_building", is_dkms_building, .flags = FIELD_SPARSE),
 	/* An empty list and an unknown one differ. */
 	LIST(FIELD_LIST, struct node, "users", users, user_fields,
 	     .has = offsetof(struct node, has_users)),
@@ -383,18 +371,18 @@ struct extras {
 };
 
 static const struct field devlink_rows[] = {
-	FIELD(FIELD_NAME, struct pci, "pci", address),
-	FIELD(FIELD_NAME, struct pci, "health", health),
-	FIELD(FIELD_NAME, struct pci, "eswitch", eswitch),
-	FIELD(FIELD_FLAG, struct pci, "silent_vfs", has_silent_vfs, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct pci, "searched", is_searched, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct pci, "away", is_away, .flags = FIELD_SPARSE),
+	NAME(struct pci, "pci", address),
+	NAME(struct pci, "health", health),
+	NAME(struct pci, "eswitch", eswitch),
+	FLAG(struct pci, "silent_vfs", has_silent_vfs, .flags = FIELD_SPARSE),
+	FLAG(struct pci, "searched", is_searched, .flags = FIELD_SPARSE),
+	FLAG(struct pci, "away", is_away, .flags = FIELD_SPARSE),
 };
 static const struct fields devlink_fields = FIELDS(devlink_rows, struct pci);
 
 static const struct field modalias_rows[] = {
-	FIELD(FIELD_NAME, struct pci, NULL, modalias),
-	FIELD(FIELD_NAME, struct pci, "module", module, .flags = FIELD_ALONE),
+	NAME(struct pci, NULL, modalias),
+	NAME(struct pci, "module", module, .flags = FIELD_ALONE),
 };
 static const struct fields modalias_fields = FIELDS(modalias_rows, struct pci);
 
@@ -412,9 +400,7 @@ static void extras_done(struct extras *a)
 
 static int collect(const struct node *n, struct extras *ret)
 {
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *p = &n->pcis[i];
-
+	FOREACH(p, n->pcis, n->n_pcis) {
 		if ((p->health[0] || p->eswitch[0] || p->has_silent_vfs || p->is_searched) &&
 		    ADD(ret->devlinks, ret->n_devlinks, *p) < 0)
 			return -ENOMEM;
@@ -438,8 +424,7 @@ static void distribute(const struct extras *a, struct node *n)
 		p->is_searched = a->devlinks[i].is_searched;
 		p->is_away = a->devlinks[i].is_away;
 	}
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		struct pci *p = &n->pcis[i];
+	FOREACH(p, n->pcis, n->n_pcis) {
 		const bool is_asked = p->modalias[0] && (!p->driver[0] || p->physfn[0]);
 
 		for (size_t k = 0; k < a->n_modaliases && is_asked; k++)
@@ -451,7 +436,7 @@ static void distribute(const struct extras *a, struct node *n)
 /* --- the order of what is in a list --- */
 
 #define ORDER "order" /* key of an entry: its place in the list */
-#define TEXT  "text"  /* of an entry, while it is sorted; no list has such a key */
+#define SHOWN "text"  /* of an entry, while it is sorted; no list has such a key */
 
 static int number_entries(json_t *root)
 {
@@ -459,10 +444,8 @@ static int number_entries(json_t *root)
 	json_t *list, *entry;
 	size_t i;
 
-	json_object_foreach(root, key, list)
-	{
-		json_array_foreach(list, i, entry)
-		{
+	json_object_foreach(root, key, list) {
+		json_array_foreach(list, i, entry) {
 			if (document_add_number(entry, ORDER, (int64_t)i) < 0)
 				return -ENOMEM;
 		}
@@ -476,14 +459,14 @@ static int compare_entries(const void *a, const void *b)
 	const int64_t i = document_get_number(x, ORDER), k = document_get_number(y, ORDER);
 
 	return i != k ? (i > k) - (i < k)
-		      : strverscmp(document_get_text(x, TEXT), document_get_text(y, TEXT));
+		      : strverscmp(document_get_text(x, SHOWN), document_get_text(y, SHOWN));
 }
 
 static int note_text(json_t *entry)
 {
 	_cleanup_(freep) char *text = json_dumps(entry, JSON_COMPACT | JSON_SORT_KEYS);
 
-	return json_object_set_new(entry, TEXT, json_string(text));
+	return json_object_set_new(entry, SHOWN, json_string(text));
 }
 
 /* A list without places, as people write it and older captures have it, has one order as well. */
@@ -524,8 +507,7 @@ static json_t *sort_lists(json_t *root)
 	const char *key;
 	json_t *list;
 
-	json_object_foreach(root, key, list)
-	{
+	json_object_foreach(root, key, list) {
 		list = is_to_be_sorted(key, list) ? sort_list(list) : json_incref(list);
 		if (json_object_set_new(sorted, key, list) < 0)
 			return NULL;
@@ -558,21 +540,17 @@ int snapshot_write(const struct node *n, char **ret)
  */
 static void complete_rules(struct node *n)
 {
-	for (size_t i = 0; i < n->n_rules; i++) {
-		struct rule *rule = &n->rules[i];
-
+	FOREACH(rule, n->rules, n->n_rules)
 		if (rule->table == RT_TABLE_UNSPEC && rule->action == FR_ACT_TO_TBL) {
 			rule->is_l3mdev = true;
 			rule->has_more = false;
 		}
-	}
 }
 
 /* Older trees do not have the table of a VRF: the routes of its ports are in it. */
 static void complete_vrfs(struct node *n)
 {
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
+	FOREACH(t, n->routes, n->n_routes) {
 		const struct netdev *nd = node_netdev(n, t->ifindex);
 		struct netdev *vrf = (struct netdev *)route_vrf_of(n, nd);
 
@@ -588,9 +566,8 @@ int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 	json_auto_t *root = NULL, *sorted = NULL;
 	char place[FIELDS_PLACE_LEN];
 	json_error_t error;
-	int r;
+	int r = document_parse(text, strlen(text), JSON_REJECT_DUPLICATES, &root, &error);
 
-	r = document_parse(text, strlen(text), JSON_REJECT_DUPLICATES, &root, &error);
 	if (r == -ENOMEM)
 		return r;
 	if (!root || !json_is_object(root)) {

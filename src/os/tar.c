@@ -36,9 +36,8 @@ static const struct {
 static int write_padded(int fd, const char *data, size_t size)
 {
 	static const char zeroes[BLOCK_BYTES];
-	int r;
+	int r = fs_write_all(fd, data, size);
 
-	r = fs_write_all(fd, data, size);
 	return r < 0 ? r
 		     : fs_write_all(fd, zeroes, (BLOCK_BYTES - size % BLOCK_BYTES) % BLOCK_BYTES);
 }
@@ -64,8 +63,8 @@ static int write_header(int fd, char type, unsigned mode, const char *path, cons
 	/* Names that fill their field have no NUL; longer ones are whole in the pax header. */
 	memcpy(h.name, path, strnlen(path, sizeof(h.name)));
 	memcpy(h.target, target, strnlen(target, sizeof(h.target)));
-	snprintf(h.mode, sizeof(h.mode), "%07o", mode);
-	snprintf(h.size, sizeof(h.size), "%011zo", size);
+	PRINT(h.mode, "%07o", mode);
+	PRINT(h.size, "%011zo", size);
 
 	/* Summed up as if the sum itself were blanks. */
 	memset(h.checksum, ' ', sizeof(h.checksum));
@@ -180,7 +179,7 @@ static void note_root(struct extraction *x, const char *path)
 
 	if (!sys)
 		return;
-	snprintf(head, sizeof(head), "%.*s", (int)(sys - path), path);
+	PRINT(head, "%.*s", (int)(sys - path), path);
 	if (!x->u->root[0] || strlen(head) < strlen(x->u->root))
 		COPY(x->u->root, head);
 	if (!x->common[0])
@@ -200,13 +199,13 @@ static int extract(struct extraction *x, struct archive_entry *e)
 	if (++x->n_entries > MAX_ENTRIES || x->n_bytes > MAX_BYTES)
 		return -EFBIG;
 	if (name && size > MAX_FILE) {
-		snprintf(path, sizeof(path), "%s", name);
+		PRINT(path, "%s", name);
 		make_printable(path);
 		log_warning("%s is larger than 16 MiB and not unpacked", path);
 	}
 	if (!name || size > MAX_FILE)
 		return 0;
-	snprintf(path, sizeof(path), "%.100s/%s", x->u->folder, name);
+	PRINT(path, "%.100s/%s", x->u->folder, name);
 	note_root(x, path);
 	x->entry_set_perm(e, type == AE_IFDIR ? 0700 : 0600);
 	if (type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
@@ -237,8 +236,8 @@ static int extract_all(struct extraction *x, const char *file)
 	COPY(x->u->problem, problem);
 	problem = x->error_string(x->from);
 	if (r == -EINVAL)
-		snprintf(x->u->problem, sizeof(x->u->problem),
-			 "neither a folder nor an archive that can be read (%s)", problem ?: "");
+		PRINT(x->u->problem, "neither a folder nor an archive that can be read (%s)",
+		      problem ?: "");
 	make_printable(x->u->problem);
 	return r;
 }
@@ -290,13 +289,13 @@ int tar_unpack(const char *file, struct unpacked *ret)
 	*ret = (struct unpacked){};
 	if (stat(file, &st) < 0 || !S_ISREG(st.st_mode))
 		return 1;
-	snprintf(ret->folder, sizeof(ret->folder), "%.80s/rdma-provision-XXXXXX",
-		 above && *above == '/' ? above : "/var/tmp");
+	PRINT(ret->folder, "%.80s/rdma-provision-XXXXXX",
+	      above && *above == '/' ? above : "/var/tmp");
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &ret->mask);
 	if (mkdtemp(ret->folder))
 		return unpack_file(file, ret);
-	snprintf(ret->problem, sizeof(ret->problem), "%.90s: %s", ret->folder, strerror(errno));
+	PRINT(ret->problem, "%.90s: %s", ret->folder, strerror(errno));
 	return -EIO;
 }
 

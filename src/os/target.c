@@ -28,19 +28,16 @@ void target_done(struct target *t)
 static int open_folder(const struct fs *fs, const char *path, struct target *t)
 {
 	char way[PATH_MAX], *slash;
-	int r;
+	int r = fs_resolve(fs, path, way);
 
-	r = fs_resolve(fs, path, way);
 	if (r == -ENOENT)
 		COPY(way, fs_bare(path));
 	else if (r < 0)
 		return r;
 	slash = strrchr(way, '/');
 	COPY(t->name, slash ? slash + 1 : way);
-	/* Never "*.conf": where the file lies in a folder of drop-ins, the kubelet would read it.
-	 */
-	if ((size_t)snprintf(t->temporary, sizeof(t->temporary), ".%s.rdma-provision.tmp",
-			     t->name) >= sizeof(t->temporary))
+	/* Never "*.conf": in a folder of drop-ins the kubelet would read it. */
+	if ((size_t)PRINT(t->temporary, ".%s.rdma-provision.tmp", t->name) >= sizeof(t->temporary))
 		return -ENAMETOOLONG;
 	*(slash ? slash : way) = '\0';
 	t->fs = fs;
@@ -109,9 +106,8 @@ static int read_target(struct target *t, size_t max)
 int target_open(const struct fs *fs, const char *path, size_t max, struct target *ret)
 {
 	_cleanup_(target_done) struct target t = TARGET_NONE;
-	int r;
+	int r = open_folder(fs, path, &t);
 
-	r = open_folder(fs, path, &t);
 	/* Under the lock one that is there was left by a crash, or planted. */
 	if (t.folder >= 0)
 		unlinkat(t.folder, t.temporary, 0);

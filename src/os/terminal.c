@@ -15,10 +15,9 @@ static bool is_utf8(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
 
-	for (size_t i = 0; i < ELEMENTSOF(names); i++)
-		if (*get(names[i]))
-			return strcasestr(get(names[i]), "UTF-8") ||
-			       strcasestr(get(names[i]), "UTF8");
+	FOREACH(name, names, ELEMENTSOF(names))
+		if (*get(*name))
+			return strcasestr(get(*name), "UTF-8") || strcasestr(get(*name), "UTF8");
 	return true;
 }
 

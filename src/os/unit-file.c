@@ -34,7 +34,7 @@ static int add_path(struct unit_paths *l, const char *path)
 
 	if (!slot)
 		return -ENOMEM;
-	snprintf(*slot, sizeof(*slot), "%s", path);
+	PRINT(*slot, "%s", path);
 	return 0;
 }
 
@@ -66,9 +66,8 @@ bool unit_file_is_there(const struct fs *fs, const char *unit)
 static int add_drop_ins(const struct fs *fs, const char *const *in, struct unit_paths *l)
 {
 	_cleanup_(conf_files_done) struct conf_files files = {};
-	int r;
+	int r = conf_files_list(fs, in, "*.conf", &files);
 
-	r = conf_files_list(fs, in, "*.conf", &files);
 	for (size_t i = 0; i < MIN(files.n_items, MAX_FILES) && r >= 0; i++)
 		if (!files.items[i].is_masked)
 			r = add_path(l, files.items[i].path);
@@ -98,7 +97,7 @@ int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret
 
 	for (COPY(name, unit);; widen(name, n + ELEMENTSOF(folders) == ELEMENTSOF(paths))) {
 		for (size_t i = 0; i < ELEMENTSOF(folders); i++, n++) {
-			snprintf(paths[n], sizeof(paths[n]), "%s/%s.d", folders[i], name);
+			PRINT(paths[n], "%s/%s.d", folders[i], name);
 			in[n] = paths[n];
 		}
 		if (!strchr(name, '.'))
@@ -197,9 +196,7 @@ int unit_file_next(const char *text, size_t size, size_t *at, bool *is_service,
 	while (*at < size) {
 		_cleanup_(unit_setting_done) struct unit_setting s = {};
 		const char *line;
-		int r;
-
-		r = next_line(text, size, at, &s);
+		int r = next_line(text, size, at, &s);
 
 		if (r < 0)
 			return r;

@@ -49,11 +49,10 @@ static struct verbs_answer read_answer(FILE *f)
 /* Return: 0, or -errno: it cannot be run. */
 static int run(const char *const *words, size_t n, struct verbs_answer *ret)
 {
-	_cleanup_(closep) int fd = -EBADF;
 	pid_t pid;
 	FILE *f;
+	_cleanup_(closep) int fd = start(words, &pid);
 
-	fd = start(words, &pid);
 	if (fd < 0)
 		return fd;
 	f = fdopen(fd, "r");

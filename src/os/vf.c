@@ -36,8 +36,8 @@ static int parse_vf(struct nlattr *info, struct vf_info *ret)
 		return -EBADMSG;
 
 	v.index = mac.vf;
-	snprintf(v.mac, sizeof(v.mac), "%02x:%02x:%02x:%02x:%02x:%02x", mac.mac[0], mac.mac[1],
-		 mac.mac[2], mac.mac[3], mac.mac[4], mac.mac[5]);
+	PRINT(v.mac, "%02x:%02x:%02x:%02x:%02x:%02x", mac.mac[0], mac.mac[1], mac.mac[2],
+	      mac.mac[3], mac.mac[4], mac.mac[5]);
 	if (GET(tb[IFLA_VF_VLAN], &vlan))
 		v.vlan = (int)((vlan.vlan & (VLAN_PRIORITY - 1)) + (vlan.qos & 7) * VLAN_PRIORITY);
 	if (GET(tb[IFLA_VF_TRUST], &trust))
@@ -65,8 +65,7 @@ int vf_on_link(struct nlmsghdr *h, void *userdata)
 	if (!tb[IFLA_VFINFO_LIST])
 		return 0;
 
-	nla_for_each_nested(info, tb[IFLA_VFINFO_LIST], rest)
-	{
+	nla_for_each_nested(info, tb[IFLA_VFINFO_LIST], rest) {
 		struct vf_info parsed;
 
 		if (nla_type(info) != IFLA_VF_INFO)
@@ -166,9 +165,8 @@ static int set_guid(struct netlink *nl, uint32_t ifindex, uint32_t vf, int type,
 {
 	struct ifla_vf_guid g = { .vf = vf };
 	uint64_t guid;
-	int r;
+	int r = parse_guid(text, &guid);
 
-	r = parse_guid(text, &guid);
 	if (r < 0)
 		return r;
 	g.guid = guid;

@@ -53,8 +53,7 @@ static int on_device(struct nlmsghdr *h, void *userdata)
 		return -EBADMSG;
 	if (!tb[DEVICE_PEERS])
 		return 0;
-	nla_for_each_nested(peer, tb[DEVICE_PEERS], rest)
-	{
+	nla_for_each_nested(peer, tb[DEVICE_PEERS], rest) {
 		if (r >= 0)
 			r = add_peer(peer, get_u32(tb[DEVICE_FWMARK], 0), userdata);
 	}

@@ -90,9 +90,7 @@ static void put_devices(FILE *f, const struct node *n, const struct plan *p,
 {
 	fprintf(f, "- name: \"%s\"\n  containerEdits:\n    deviceNodes:\n",
 		only ? only->pci->address : "all");
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices) {
 		if (!is_named(d) || (only && only != d))
 			continue;
 		put_node(f, d->ibdev->uverbs);

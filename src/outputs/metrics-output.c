@@ -69,12 +69,9 @@ static uint32_t count(const struct plan *p, enum reason reason, bool is_usable)
 {
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices)
 		n += d->is_handed_out && d->is_usable == is_usable &&
 		     (is_usable || d->reason == reason);
-	}
 	return n;
 }
 
@@ -142,11 +139,11 @@ static int put_reasons(FILE *f, const struct config *c, const struct node *n, co
 
 	if (!reasons)
 		return -ENOMEM;
-	json_array_foreach(reasons, i,
-			   item) if (count_reason(&counts, &n_counts,
-						  reason_from_code(document_get_text(item, "code")),
-						  nic_of(n, document_get_text(item, "target"))) <
-				     0) return -ENOMEM;
+	json_array_foreach(reasons, i, item)
+		if (count_reason(&counts, &n_counts,
+				 reason_from_code(document_get_text(item, "code")),
+				 nic_of(n, document_get_text(item, "target"))) < 0)
+			return -ENOMEM;
 	if (n_counts > 0)
 		put_head(f, NAME "reasons",
 			 "Why the node is not as it was asked for, by code and NIC.");
@@ -205,8 +202,7 @@ static void put_vfs(FILE *f, const struct plan *p, const char *name, const char 
 {
 	bool has_head = false;
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
+	FOREACH(d, p->devices, p->n_devices) {
 		uint32_t n = is_wanted ? d->wanted_vfs : d->pci->num_vfs;
 
 		if (d->is_vf || n == UINT32_MAX)

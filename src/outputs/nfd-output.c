@@ -88,7 +88,7 @@ static bool put_old(FILE *f, const char *key, const char *old)
 	char start[128];
 	size_t n;
 
-	n = (size_t)snprintf(start, sizeof(start), "\n" KEY "%s=", key);
+	n = (size_t)PRINT(start, "\n" KEY "%s=", key);
 	old = strstr(old, start);
 	if (!old || strcspn(old + n, "\n") >= VALUE_LEN)
 		return false;

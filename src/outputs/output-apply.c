@@ -24,9 +24,8 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime,
 {
 	_owns_(struct output_records, entries) l = {};
 	struct output_record *found;
-	int r;
+	int r = memory_read_all(fs, lifetime, &output_records_fields, &l);
 
-	r = memory_read_all(fs, lifetime, &output_records_fields, &l);
 	if (r < 0)
 		return r;
 	found = FIND(e, l.entries, l.n_entries,
@@ -57,11 +56,10 @@ static int record_file(const struct fs *fs, enum output o, const char *path, boo
 int apply_write_output(struct work *w, const struct action *a)
 {
 	const struct fs *fs = &w->os->fs;
-	const struct plan_output *wanted;
 	enum output o;
 	int r;
+	const struct plan_output *wanted = find_output(w, a, &o);
 
-	wanted = find_output(w, a, &o);
 	if (!wanted || !wanted->text)
 		return -ENOENT; /* a plan that was not made for this */
 

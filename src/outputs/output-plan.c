@@ -74,13 +74,10 @@ void plan_outputs(const struct config *c, const struct node *n, const struct mem
 {
 	const bool is_last = !plan_has_needed_changes(p);
 
-	for (size_t i = 0; i < n->n_output_records && !c->is_invalid; i++) {
-		const struct output_record *rec = &n->output_records[i];
-
+	FOREACH_WHILE(rec, n->output_records, n->n_output_records, !c->is_invalid)
 		if (!streq(rec->path, c->output.paths[rec->output]))
 			add(p, rec->output, VERB_REMOVE_OUTPUT, CLASS_CHANGE, rec->path,
 			    REASON_NONE);
-	}
 	for (enum output o = 0; o < _OUTPUT_N; o++)
 		if (p->outputs[o].path)
 			plan_file(n, memory, p, o, is_last);

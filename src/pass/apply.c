@@ -155,9 +155,7 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 	const struct action *a = &p->actions[i];
 	const struct pci *pci = node_pci(n, a->target);
 
-	for (size_t k = 0; k < i && a->step == STEP_VF; k++) {
-		const struct action *b = &p->actions[k];
-
+	FOREACH_WHILE(b, p->actions, i, a->step == STEP_VF) {
 		if (b->verb == VERB_SET_NUM_VFS && b->is_done && b->result < 0 &&
 		    action_is_to(b, 0) &&
 		    (streq(b->target, a->target) || (pci && streq(b->target, pci->physfn))))
@@ -279,12 +277,9 @@ const struct action *apply_oldest(const struct apply *ap)
 {
 	const struct lane *oldest = NULL;
 
-	for (size_t i = 0; i < ap->n_lanes; i++) {
-		const struct lane *l = &ap->lanes[i];
-
+	FOREACH(l, ap->lanes, ap->n_lanes)
 		if (is_busy(l) && (!oldest || l->begun_usec < oldest->begun_usec))
 			oldest = l;
-	}
 	return oldest ? &oldest->action : NULL;
 }
 
@@ -397,9 +392,7 @@ static void end_lane(struct apply *ap, struct lane *l)
 /* Marks an action of an earlier plan as done in this one, which takes for granted how it ended. */
 static void join_plan(struct apply *ap, const struct action *ended)
 {
-	for (size_t i = 0; i < ap->plan->n_actions; i++) {
-		struct action *a = &ap->plan->actions[i];
-
+	FOREACH(a, ap->plan->actions, ap->plan->n_actions) {
 		if (a->verb != ended->verb || !streq(a->target, ended->target))
 			continue;
 		a->is_running = false;

@@ -43,11 +43,10 @@ static bool is_noted(const struct boot_notes *b)
 {
 	const struct boot *present = &b->boots[b->n - 1];
 
-	for (size_t i = 0; i < present->n_steps; i++) {
-		const struct boot_step *s = boots_find(&b->noted, &present->steps[i]);
+	FOREACH(step, present->steps, present->n_steps) {
+		const struct boot_step *s = boots_find(&b->noted, step);
 
-		if (!s || s->result != present->steps[i].result ||
-		    s->is_skipped != present->steps[i].is_skipped)
+		if (!s || s->result != step->result || s->is_skipped != step->is_skipped)
 			return false;
 	}
 	return present->n_steps == b->noted.n_steps;

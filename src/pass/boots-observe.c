@@ -25,13 +25,12 @@ static void tell_program(const struct fs *fs, struct node *n, const struct memor
 	COPY(n->program, PROJECT_VERSION);
 	fd = fs->is_live ? fs_open(fs, "proc/self/exe", O_PATH) : -EBADF;
 	if (fd >= 0 && fstat(fd, &st) >= 0)
-		snprintf(n->program, sizeof(n->program), "%s %lld %lld", PROJECT_VERSION,
-			 (long long)st.st_size, (long long)st.st_mtim.tv_sec);
+		PRINT(n->program, "%s %lld %lld", PROJECT_VERSION, (long long)st.st_size,
+		      (long long)st.st_mtim.tv_sec);
 
-	for (size_t i = 0; i < memory->n_boots && !fs->is_live; i++)
-		if (memory->boots[i].n_steps > 0)
-			COPY(n->program,
-			     memory->boots[i].steps[memory->boots[i].n_steps - 1].program);
+	FOREACH_WHILE(b, memory->boots, memory->n_boots, !fs->is_live)
+		if (b->n_steps > 0)
+			COPY(n->program, b->steps[b->n_steps - 1].program);
 }
 
 /* Keeps a hash of the machine id: a capture is passed on, and must not have the id itself. */
@@ -40,7 +39,7 @@ static void tell_machine(const struct fs *fs, struct node *n)
 	char id[64];
 
 	if (fs_read(fs, "etc/machine-id", id, sizeof(id)) >= 0 && id[0])
-		snprintf(n->machine, sizeof(n->machine), "%016" PRIx64, hash_text(id));
+		PRINT(n->machine, "%016" PRIx64, hash_text(id));
 }
 
 void observe_boots(const struct fs *fs, struct node *n, struct memory *memory)

@@ -39,9 +39,8 @@ static int read_answers(const struct fs *fs, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
 	char problem[256] = "";
-	int r;
+	int r = fs_read_all(fs, ANSWERS_PATH, MAX_ANSWERS_BYTES, false, &text, NULL);
 
-	r = fs_read_all(fs, ANSWERS_PATH, MAX_ANSWERS_BYTES, false, &text, NULL);
 	if (r == -ENOENT)
 		return 0;
 	if (r >= 0)
@@ -78,9 +77,8 @@ static void read_head(const struct fs *fs, struct node *n, struct state_head *re
 	json_auto_t *document = NULL;
 	struct state_head head = {};
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
 
-	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
 	if (r >= 0)
 		r = parse_head(text, size, &document);
 	if (r >= 0)
@@ -148,8 +146,7 @@ int observe_memory(const struct fs *fs, const struct attempts *tried, struct nod
 void observe_writer(const struct fs *fs, const struct node *n, const struct attempts *tried,
 		    struct memory *memory)
 {
-	for (size_t i = 0; i < n->n_pcis && fs->is_live && !memory->stuck[0]; i++) {
-		const struct pci *pf = &n->pcis[i];
+	FOREACH_WHILE(pf, n->pcis, n->n_pcis, fs->is_live && !memory->stuck[0]) {
 		int pid;
 
 		if (!pf->has_sriov || attempts_changing_vfs(tried, pf->address))
@@ -194,8 +191,7 @@ static void look_for_aways(const struct fs *fs, struct node *n)
 	struct fs quiet = *fs; /* a captured tree has no empty folders */
 
 	quiet.on_read = NULL;
-	for (size_t i = 0; i < n->n_pcis && fs->is_live; i++) {
-		struct pci *pci = &n->pcis[i];
+	FOREACH_WHILE(pci, n->pcis, n->n_pcis, fs->is_live) {
 		const bool lacks[] = { !node_netdev_of(n, pci->address),
 				       !node_ibdev_of(n, pci->address) };
 		int found = 0;
@@ -313,9 +309,8 @@ static int look_at(struct os *d, const struct config *c, const struct attempts *
 {
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
-	int r;
+	int r = observe_node(d, tried, &n, &memory);
 
-	r = observe_node(d, tried, &n, &memory);
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be observed");
 

@@ -68,8 +68,7 @@ static struct loss *find_loss(const struct progress *pr, const char *pci)
 	return FIND(l, pr->losses, pr->n_losses, streq(l->pci, pci));
 }
 
-/* A pass may take minutes: what is lost for SettleSec= within it is lost, as after a second pass.
- */
+/* A pass may take minutes: a loss for SettleSec= within it counts, as after a second pass. */
 static void remember_losses(const struct progress *pr, struct memory *memory)
 {
 	const uint64_t settle_usec = pr->pass->config->service.settle_usec;
@@ -93,8 +92,7 @@ static bool is_lost(const struct node *n, const struct plan *p, const struct dev
 static int note_losses(struct progress *pr, const struct node *n, const struct memory *memory,
 		       const struct plan *p)
 {
-	for (size_t i = 0; i < memory->n_devices; i++) {
-		const struct device_memory *m = &memory->devices[i];
+	FOREACH(m, memory->devices, memory->n_devices) {
 		struct loss *loss = find_loss(pr, m->pci);
 
 		if (!loss && is_lost(n, p, m)) {
@@ -125,9 +123,8 @@ static int make_plan(const struct progress *pr, const struct node *n, const stru
 static int ask_and_plan(const struct progress *pr, struct node *n, const struct memory *memory,
 			struct plan *p)
 {
-	int r;
+	int r = make_plan(pr, n, memory, p);
 
-	r = make_plan(pr, n, memory, p);
 	while (r >= 0 && p->questions.set) {
 		n->asked |= p->questions.set;
 		r = pr->world->answer(pr->world->userdata, &p->questions, memory, n);
@@ -182,9 +179,8 @@ static int look_and_plan(struct progress *pr, struct inspection *ret)
 {
 	_cleanup_(inspection_done) struct inspection in = {};
 	const struct world *w = pr->world;
-	int r;
+	int r = w->look(w->userdata, pr->pass->config, &pr->tried, &in.node, &in.memory);
 
-	r = w->look(w->userdata, pr->pass->config, &pr->tried, &in.node, &in.memory);
 	if (r >= 0)
 		r = settle_memory(pr, &in.node, &in.memory);
 	if (r >= 0)
@@ -287,9 +283,7 @@ static const struct action *find_again(const struct plan *p, const struct action
 {
 	const struct action *found = NULL;
 
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *b = &p->actions[i];
-
+	FOREACH(b, p->actions, p->n_actions) {
 		if (b->verb != a->verb || !streq(b->target, a->target))
 			continue;
 		if (action_is_open(b) && action_is_same_step(b, a))
@@ -309,9 +303,8 @@ static int recheck(void *userdata, const struct action *a, char *words, size_t s
 {
 	_cleanup_(inspection_done) struct inspection in = {};
 	const struct action *now;
-	int r;
+	int r = look_and_plan(userdata, &in);
 
-	r = look_and_plan(userdata, &in);
 	if (r < 0) {
 		snprintf(words, size, "the node could not be looked at again right before");
 		return r;
@@ -341,29 +334,26 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 	/* No event tells that a plugin was restarted. */
 	for (size_t i = 0; i < p->n_reasons; i++)
 		ret->n_waiting += p->reasons[i].reason == REASON_PLUGIN_RESTART_NEEDED;
-	for (size_t i = 0; i < p->n_actions; i++) {
-		ret->n_lost += p->actions[i].reason == REASON_DEVICE_LOST;
+	FOREACH(action, p->actions, p->n_actions) {
+		ret->n_lost += action->reason == REASON_DEVICE_LOST;
 		/* A contested change has a time of its own, again_usec below. */
-		ret->n_waiting += p->actions[i].class == CLASS_WAITING &&
-				  !action_is_best_effort(&p->actions[i]) &&
-				  !p->actions[i].is_missing &&
-				  p->actions[i].reason != REASON_CONTESTED;
-		ret->n_absent += p->actions[i].class == CLASS_WAITING &&
-				 (p->actions[i].reason == REASON_NO_IBDEV ||
-				  p->actions[i].reason == REASON_DRIVER_CONTAINER);
+		ret->n_waiting += action->class == CLASS_WAITING &&
+				  !action_is_best_effort(action) && !action->is_missing &&
+				  action->reason != REASON_CONTESTED;
+		ret->n_absent += action->class == CLASS_WAITING &&
+				 (action->reason == REASON_NO_IBDEV ||
+				  action->reason == REASON_DRIVER_CONTAINER);
 		/* Best-effort actions are tried again at events; a full disk causes none. */
-		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0 &&
-				 p->actions[i].verb != VERB_RELOAD_UNITS &&
-				 (!action_is_best_effort(&p->actions[i]) ||
-				  verb_is_output(p->actions[i].verb));
+		ret->n_failed += action->is_done && action->result < 0 &&
+				 action->verb != VERB_RELOAD_UNITS &&
+				 (!action_is_best_effort(action) || verb_is_output(action->verb));
 	}
 
 	ret->n_silent = p->n_silent;
 	ret->again_usec = p->again_usec;
 
-	snprintf(ret->summary, sizeof(ret->summary),
-		 "%s: %" PRIu32 " of %" PRIu32 " devices usable%s", node_state_name(p->state),
-		 n_usable, n_out, p->n_missing ? ", some missing" : "");
+	PRINT(ret->summary, "%s: %" PRIu32 " of %" PRIu32 " devices usable%s",
+	      node_state_name(p->state), n_usable, n_out, p->n_missing ? ", some missing" : "");
 }
 
 /*
@@ -400,9 +390,8 @@ static int write_state(const struct fs *fs, const struct config *c, const struct
 {
 	_cleanup_(freep) char *state = NULL, *before = NULL;
 	_cleanup_(memory_done) struct memory next = {};
-	int r;
+	int r = output_state(c, n, memory, p, &state);
 
-	r = output_state(c, n, memory, p, &state);
 	if (r >= 0)
 		r = plan_remember(c, n, memory, p, &next);
 	if (r < 0)
@@ -455,9 +444,7 @@ static int tell_what_is_left(const struct plan *p)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
+	FOREACH(a, p->actions, p->n_actions) {
 		if (a->is_done) { /* told when it failed */
 			r = MIN(r, a->result);
 			continue;
@@ -524,9 +511,8 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	_cleanup_(inspection_done) struct inspection in = {};
 	const struct pass *pass = pr->pass;
 	const struct world *w = pr->world;
-	int r;
+	int r = look_again(pr, round == 0, &in);
 
-	r = look_again(pr, round == 0, &in);
 	if (r < 0)
 		return r;
 	pr->node = &in.node;
@@ -579,11 +565,10 @@ int loop_rounds(const struct world *w, const struct pass *pass, struct pass_resu
 int loop_pass(const struct world *w, const struct pass *pass, struct pass_result *ret)
 {
 	const struct fs *fs = &w->os->fs;
-	_cleanup_(closep) int lock_fd = -EBADF;
 	struct pass_result result = {};
 	int r;
+	_cleanup_(closep) int lock_fd = loop_lock(fs, pass);
 
-	lock_fd = loop_lock(fs, pass);
 	if (lock_fd < 0)
 		return lock_fd;
 
@@ -623,9 +608,8 @@ int loop_state(struct os *d, const struct config *c, char **ret)
 	_cleanup_(progress_done) struct progress pr = { .world = &w,
 							.pass = &pass,
 							.is_recalling = true };
-	int r;
+	int r = look_and_plan(&pr, &in);
 
-	r = look_and_plan(&pr, &in);
 	if (r >= 0)
 		r = loop_add_config_changed(c, &in.memory, &in.plan);
 	return r < 0 ? r : output_state(c, &in.node, &in.memory, &in.plan, ret);

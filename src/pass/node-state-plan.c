@@ -76,9 +76,7 @@ static void find_missing(const struct node *n, const struct memory *memory, stru
 {
 	const struct device *pf = NULL;
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices) {
 		if (!d->is_vf)
 			pf = d;
 		if (d->is_usable || !pf) /* VFs come after their PF */
@@ -126,9 +124,7 @@ static void name_vfio(const struct node *n, const struct plan *p, char *ret, siz
 	const struct pci *first = NULL;
 	size_t n_all = 0;
 
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *pci = &n->pcis[i];
-
+	FOREACH(pci, n->pcis, n->n_pcis) {
 		if (pci->physfn[0] || !pci_is_network(pci) || !in_use_is_vfio(pci) ||
 		    plan_device(p, pci))
 			continue;
@@ -243,9 +239,7 @@ static enum node_state judge_changes(const struct plan *p)
 {
 	enum node_state state = NODE_READY;
 
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
+	FOREACH(a, p->actions, p->n_actions) {
 		if (!is_needed(a) || action_is_open(a))
 			continue;
 		if (a->class != CLASS_WAITING)

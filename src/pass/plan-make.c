@@ -9,8 +9,7 @@
 int plan_make(const struct config *c, const struct node *n, const struct memory *memory,
 	      const struct attempts *tried, bool is_wait_over, struct plan *ret)
 {
-	static void (*const steps[])(const struct config *c, const struct node *n,
-				     const struct memory *memory, struct plan *p) = {
+	static plan_step *const steps[] = {
 		plan_old_pod,        plan_needs,       plan_devices,
 		plan_flaps,          plan_driver,      plan_netns,
 		plan_given_back,     plan_nic_netdevs, plan_sysctl,
@@ -38,8 +37,8 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 		steps[i](c, n, memory, &p);
 		if (p.texts.is_short)
 			return -ENOMEM;
-		plan_contest(c, n, memory, first,
-			     &p); /* the next step is to know what is left alone */
+		/* The next step is to know what is left alone. */
+		plan_contest(c, n, memory, first, &p);
 	}
 	plan_mark_tried(&p);
 	plan_state(c, n, memory, &p);

@@ -35,11 +35,10 @@ static void ask_for_verbs(struct plan *p)
 /* Only managed functions get hints, so no other function is read. */
 static void ask_for_functions(struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++) {
-		if (p->devices[i].is_vf)
+	FOREACH(d, p->devices, p->n_devices) {
+		if (d->is_vf)
 			continue;
-		p->texts.is_short |=
-			questions_add_function(&p->questions, p->devices[i].pci->address) < 0;
+		p->texts.is_short |= questions_add_function(&p->questions, d->pci->address) < 0;
 		p->questions.set |= 1u << QUESTION_PCIE;
 	}
 }

@@ -139,8 +139,7 @@ static int add_attempts(const struct memory *memory, const struct plan *p, struc
 
 	for (size_t i = 0; i < memory->n_attempts && r >= 0; i++)
 		r = ADD(to->attempts, to->n_attempts, memory->attempts[i]);
-	for (size_t i = 0; i < p->n_actions && r >= 0; i++) {
-		const struct action *a = &p->actions[i];
+	FOREACH_WHILE(a, p->actions, p->n_actions, r >= 0) {
 		struct attempt t = { .verb = a->verb,
 				     .result = a->result,
 				     .is_vain = a->is_vain,

@@ -53,9 +53,8 @@ void report_action(const struct action *a)
 	struct report_line line = { LOG_LEVEL_NOTICE, message_name(MESSAGE_CHANGE), target, "",
 				    "" };
 	char text[1024], change[CHANGE_LEN];
-	int n;
+	int n = PRINT(text, "%s: %s", target, action_change(a, change));
 
-	n = snprintf(text, sizeof(text), "%s: %s", target, action_change(a, change));
 	if (a->result < 0)
 		snprintf(text + n, sizeof(text) - (size_t)n, ": %s%s%s%s", strerror(-a->result),
 			 a->error[0] ? " (" : "", a->error, a->error[0] ? ")" : "");
@@ -85,14 +84,14 @@ static void tell_news(const struct news *news)
 	char text[1280];
 
 	if (news->is_over) {
-		snprintf(text, sizeof(text), "%s: %s is over", target, code);
+		PRINT(text, "%s: %s is over", target, code);
 		tell(&(struct report_line){ LOG_LEVEL_NOTICE, message_name(MESSAGE_OVER), target,
 					    code, "" },
 		     text);
 		return;
 	}
-	snprintf(text, sizeof(text), "%s: %s%s%s. %s", target, reason_meaning(news->reason),
-		 news->detail[0] ? ": " : "", news->detail, news->advice);
+	PRINT(text, "%s: %s%s%s. %s", target, reason_meaning(news->reason),
+	      news->detail[0] ? ": " : "", news->detail, news->advice);
 	tell(&(struct report_line){ level_of(news->reason), code, target, code, news->detail },
 	     text);
 }
@@ -121,7 +120,7 @@ void report_change_of_state(enum node_state state, const char *summary)
 					  "node", "", summary };
 	char text[256];
 
-	snprintf(text, sizeof(text), "node: %s", summary);
+	PRINT(text, "node: %s", summary);
 	tell(&line, text);
 }
 
@@ -136,7 +135,7 @@ int report_state(const struct fs *fs, const struct config *c, const struct node 
 	r = is_ready ? 0 : fs_remove(fs, READY_PATH);
 	if (r >= 0)
 		r = fs_replace(fs, STATE_PATH, state_json, strlen(state_json), 0644);
-	snprintf(text, sizeof(text), "%s %s\n", n->boot_id, c->hash);
+	PRINT(text, "%s %s\n", n->boot_id, c->hash);
 	if (r >= 0 && is_ready)
 		r = fs_replace(fs, READY_PATH, text, strlen(text), 0644);
 	return MIN(r, 0);

@@ -9,9 +9,8 @@
 int apply_ensure_kubelet(struct work *w, const struct action *a _unused_)
 {
 	char result[64] = "";
-	int r;
+	int r = manager_request(REQUEST_KUBELET, "", result, sizeof(result));
 
-	r = manager_request(REQUEST_KUBELET, "", result, sizeof(result));
 	if (r == -EHOSTDOWN)
 		copy(w->error, CHILD_ERROR_LEN,
 		     "systemd cannot be reached; run \"rdma-provision kubelet-ensure\"");

@@ -68,13 +68,8 @@ static struct function find_function(const struct linter *l, const struct pci *p
 
 static bool has_text(const json_t *list, const char *text)
 {
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const char *s = json_string_value(json_array_get(list, i));
-
-		if (s && streq(s, text))
-			return true;
-	}
-	return false;
+	return document_any(item, list,
+			    json_is_string(item) && streq(json_string_value(item), text));
 }
 
 static bool has_netdev(const struct linter *l, const struct function *f, const json_t *list)
@@ -132,7 +127,9 @@ static bool has_words(json_t *selectors)
 	const char *name;
 	json_t *list;
 
-	json_object_foreach(selectors, name, list) if (json_array_size(list) > 0) return true;
+	json_object_foreach(selectors, name, list)
+		if (json_array_size(list) > 0)
+			return true;
 	return false;
 }
 
@@ -212,14 +209,10 @@ static bool is_dropped_by_dranet(const struct linter *l, const struct function *
 {
 	const struct netdev *nd = node_netdev_of(l->node, f->pci->address);
 
-	for (size_t i = 0; nd && i < l->node->n_destinations; i++) {
-		const struct destination *d = &l->node->destinations[i];
-
-		for (size_t k = 0;
-		     d->to == TO_DEFAULT && d->lookup.result == 0 && k < d->lookup.n_hops; k++)
-			if (d->lookup.hops[k] == nd->ifindex)
-				return true;
-	}
+	FOREACH_WHILE(d, l->node->destinations, l->node->n_destinations, nd)
+		if (d->to == TO_DEFAULT && d->lookup.result == 0 &&
+		    ANY(hop, d->lookup.hops, d->lookup.n_hops, *hop == nd->ifindex))
+			return true;
 	return false;
 }
 
@@ -298,8 +291,7 @@ static void expose(struct linter *l, const char *pci, const char *resource)
 	char detail[256];
 
 	if (before) {
-		snprintf(detail, sizeof(detail), "%.100s and %.100s",
-			 l->lint->exposed[before - 1].resource, resource);
+		PRINT(detail, "%.100s and %.100s", l->lint->exposed[before - 1].resource, resource);
 		add_finding(l, REASON_PLUGIN_TWO_POOLS, pci, detail);
 		if (l->config->plugin.type == PLUGIN_SRIOV)
 			return;
@@ -401,20 +393,15 @@ static void lint_hca(struct linter *l, const json_t *document)
 	if (!streq(document_get_text(document, "mode"), "hca"))
 		return refuse(l, REASON_PLUGIN_FILE, "mode");
 
-	for (size_t i = 0; i < l->node->n_ibdevs; i++) {
-		const struct ibdev *ib = &l->node->ibdevs[i];
-
+	FOREACH(ib, l->node->ibdevs, l->node->n_ibdevs) {
 		/* A VF counts beside its PF, by address; the ibdevs of one function count once. */
 		if (!ib->is_virtual && !number_of(l, *ib->pci ? ib->pci : ib->name))
 			expose(l, *ib->pci ? ib->pci : ib->name, HCA_RESOURCE);
 	}
-	for (size_t i = 0; i < l->plan->n_devices; i++) {
-		const struct device *d = &l->plan->devices[i];
-
+	FOREACH(d, l->plan->devices, l->plan->n_devices)
 		if (output_plugin_offers(d) && (d->is_in_pod || d->is_lost) &&
 		    !number_of(l, d->pci->address))
 			expose(l, d->pci->address, HCA_RESOURCE);
-	}
 }
 
 /* dranet finds all NICs; dra-driver-sriov publishes what a SriovResourcePolicy names: our PFs. */
@@ -454,8 +441,7 @@ static bool find_missing(struct linter *l)
 {
 	bool is_later = false;
 
-	for (size_t i = 0; i < l->plan->n_devices; i++) {
-		const struct device *d = &l->plan->devices[i];
+	FOREACH(d, l->plan->devices, l->plan->n_devices) {
 		const struct function f = find_function(l, d->pci);
 		enum reason reason;
 
@@ -477,8 +463,7 @@ static bool find_missing(struct linter *l)
 
 static void find_foreign(struct linter *l)
 {
-	for (size_t i = 0; i < l->lint->n_exposed; i++) {
-		const struct exposed *e = &l->lint->exposed[i];
+	FOREACH(e, l->lint->exposed, l->lint->n_exposed) {
 		const struct pci *pci = node_pci(l->node, e->pci);
 		const struct device *d = pci ? plan_device(l->plan, pci) : NULL;
 

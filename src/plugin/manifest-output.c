@@ -120,8 +120,8 @@ int output_manifest(const struct config *c, const char *root_dir, const char *do
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
 
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - c->plugin.config_file) : 0,
-		 c->plugin.config_file);
+	PRINT(folder, "%.*s", slash ? (int)(slash - c->plugin.config_file) : 0,
+	      c->plugin.config_file);
 	print_head(out.f, c->plugin.type, c, document);
 	print_container(out.f, c->plugin.type, slash ? slash + 1 : "");
 	print_volumes(out.f, c->plugin.type, folder, root_dir);

@@ -11,8 +11,7 @@
 
 #define MAX_BYTES (1u << 20)
 
-/* In our own folder all is ours. Elsewhere the record comes last: the same text is recorded again.
- */
+/* In our own folder all is ours. Elsewhere the record comes last, also of the same text. */
 int apply_write_plugin(struct work *w, const struct action *a)
 {
 	const char *text = w->plan->plugin;

@@ -136,8 +136,7 @@ static void find_processes(const struct fs *fs, const char *command, const uint6
 
 	unrecorded.on_read = NULL;
 	node_note(n, processes_list_named(&unrecorded, command, &list));
-	for (size_t i = 0; i < list.n; i++) {
-		const struct process *p = &list.items[i];
+	FOREACH(p, list.items, list.n) {
 		struct plugin_process found = { .pid = p->pid,
 						.started_usec = monotonic_usec(p->start),
 						.is_dated = change != NULL };
@@ -230,9 +229,8 @@ int observe_plugin_resources(const struct fs *fs, struct node *n)
 	json_t *registered, *ids;
 	const char *name;
 	size_t size;
-	int r;
+	int r = fs_read_all(fs, PLUGIN_CHECKPOINT, CHECKPOINT_BYTES, true, &text, &size);
 
-	r = fs_read_all(fs, PLUGIN_CHECKPOINT, CHECKPOINT_BYTES, true, &text, &size);
 	if (r >= 0)
 		r = document_parse(text, size, 0, &document, NULL);
 	if (r < 0)
@@ -240,8 +238,7 @@ int observe_plugin_resources(const struct fs *fs, struct node *n)
 	free(TAKE(n->plugin_resources));
 	n->n_plugin_resources = 0;
 	registered = json_object_get(json_object_get(document, "Data"), "RegisteredDevices");
-	json_object_foreach(registered, name, ids)
-	{
+	json_object_foreach(registered, name, ids) {
 		struct plugin_resource p = { .n_devices = (uint32_t)json_array_size(ids) };
 
 		COPY(p.name, name);

@@ -31,13 +31,15 @@ uint32_t output_plugin_allocatable(const struct config *c, size_t n_devices)
 json_t *output_plugin_resource_item(const struct config *c, const char *resource, size_t n_devices,
 				    size_t n_infiniband)
 {
-	const bool is_mix = n_infiniband > 0 && n_infiniband < n_devices;
+	json_auto_t *item = json_pack("{s:o, s:I, s:I, s:b}", "resource", document_text(resource),
+				      "devices", (json_int_t)n_devices, "allocatable",
+				      (json_int_t)output_plugin_allocatable(c, n_devices), "shared",
+				      output_plugin_is_shared(c));
 
-	return json_pack("{s:o, s:I, s:I, s:b, s:o*}", "resource", document_text(resource),
-			 "devices", (json_int_t)n_devices, "allocatable",
-			 (json_int_t)output_plugin_allocatable(c, n_devices), "shared",
-			 output_plugin_is_shared(c), "infiniband",
-			 is_mix ? json_integer((json_int_t)n_infiniband) : NULL);
+	if (n_infiniband > 0 && n_infiniband < n_devices &&
+	    document_add_number(item, "infiniband", (int64_t)n_infiniband) < 0)
+		return NULL;
+	return TAKE(item);
 }
 
 const char *output_plugin_resource(const struct config *c, const struct device *d)
@@ -200,8 +202,7 @@ static int make_selectors(const struct pool *pool, json_t **ret)
 	if (!selectors)
 		return -ENOMEM;
 
-	for (size_t i = 0; i < pool->plan->n_devices; i++) {
-		const struct device *d = &pool->plan->devices[i];
+	FOREACH(d, pool->plan->devices, pool->plan->n_devices) {
 		int r;
 
 		if (!has(pool, kind, d))
@@ -250,15 +251,13 @@ static int add_pool(json_t *list, const struct pool *pool)
 	const char *name = slash ? slash + 1 : pool->resource;
 	json_t *selectors = NULL, *entry;
 	char prefix[RESOURCE_LEN];
-	int r;
+	int r = make_selectors(pool, &selectors);
 
-	r = make_selectors(pool, &selectors);
 	if (r < 0 || !selectors)
 		return r;
 
 	/* "" and no prefix at all mean "rdma" to the shared plugin. */
-	snprintf(prefix, sizeof(prefix), "%.*s", slash ? (int)(slash - pool->resource) : 0,
-		 pool->resource);
+	PRINT(prefix, "%.*s", slash ? (int)(slash - pool->resource) : 0, pool->resource);
 	entry = pool->config->plugin.type == PLUGIN_SRIOV
 			? make_sriov(prefix, name, selectors)
 			: make_shared(pool->config, prefix, name, selectors);

@@ -50,10 +50,9 @@ static bool has_lost(const struct memory *memory, const struct plan *p, char *de
 /* Hints at findings about devices that are meant to be exposed. "check" shows the rest. */
 static void tell_findings(struct plan *p)
 {
-	for (size_t i = 0; i < p->lint.n_findings; i++)
-		if (p->lint.findings[i].reason != REASON_PLUGIN_FOREIGN)
-			plan_add_hint(p, p->lint.findings[i].reason, p->lint.findings[i].target,
-				      "%s", p->lint.findings[i].detail);
+	FOREACH(finding, p->lint.findings, p->lint.n_findings)
+		if (finding->reason != REASON_PLUGIN_FOREIGN)
+			plan_add_hint(p, finding->reason, finding->target, "%s", finding->detail);
 }
 
 static bool has_text(const struct node *n, const struct plan *p)
@@ -167,20 +166,16 @@ static void plan_restart(const struct config *c, const struct node *n, struct pl
 	if (*c->plugin.manifest || !is_written(n, p))
 		return;
 
-	for (size_t i = 0; i < n->n_plugin_processes; i++) {
-		const struct plugin_process *q = &n->plugin_processes[i];
-
+	FOREACH(q, n->plugin_processes, n->n_plugin_processes)
 		if (!q->is_dated || q->since_change_sec < 0) /* else it has read the file */
 			hint_restart(p, c->plugin.config_file, q);
-	}
 }
 
 /* A driver reads no file, but knows what was there at its start. */
 static void hint_missed(const struct config *c, const struct node *n, const struct memory *memory,
 			struct plan *p)
 {
-	for (size_t i = 0; i < n->n_plugin_processes; i++) {
-		const struct plugin_process *q = &n->plugin_processes[i];
+	FOREACH(q, n->plugin_processes, n->n_plugin_processes) {
 		const struct device *d = plan_missed_by(c, n, memory, p, q);
 
 		if (d)
@@ -240,9 +235,7 @@ static void judge_exposed(const struct config *c, bool is_changing, struct plan 
 	char detail[64];
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->n_devices && c->plugin.type != PLUGIN_NONE && !is_judged; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH_WHILE(d, p->devices, p->n_devices, c->plugin.type != PLUGIN_NONE && !is_judged) {
 		if (!d->is_handed_out || !d->is_usable || d->is_excluded)
 			continue;
 		first = first ? first : d;
@@ -255,8 +248,7 @@ static void judge_exposed(const struct config *c, bool is_changing, struct plan 
 		return tell_findings(p);
 	if (!first || p->plugin)
 		return;
-	snprintf(detail, sizeof(detail), n > 1 ? "%s and %zu more" : "%s", first->pci->address,
-		 n - 1);
+	PRINT(detail, n > 1 ? "%s and %zu more" : "%s", first->pci->address, n - 1);
 	write_later(p, CLASS_REFUSED, c->plugin.config_file, REASON_PLUGIN_NOT_SELECTED, detail);
 }
 

@@ -66,8 +66,8 @@ static void want_number(struct back *b, enum verb verb, int64_t from, int64_t to
 
 	if (from < 0 || to < 0)
 		return;
-	snprintf(texts[0], sizeof(texts[0]), "%" PRId64, from);
-	snprintf(texts[1], sizeof(texts[1]), "%" PRId64, to);
+	PRINT(texts[0], "%" PRId64, from);
+	PRINT(texts[1], "%" PRId64, to);
 	want(b, verb, texts[0], texts[1]);
 }
 
@@ -97,7 +97,7 @@ static void want_name(struct back *b, const struct given *now, const struct give
 
 	if (!holder || holder == b->d->netdev)
 		return want_text(b, VERB_SET_NAME, now->name, g->name);
-	snprintf(aside, sizeof(aside), "back%" PRIu32, b->d->netdev->ifindex);
+	PRINT(aside, "back%" PRIu32, b->d->netdev->ifindex);
 	/* The holder keeps the name, as a PF whose VFs alone are handed out, or is in use: each try
 	 * would only take the link down and up. */
 	if (!m || !m->is_out || streq(holder->name, m->given.name) || streq(now->name, aside)) {
@@ -109,8 +109,7 @@ static void want_name(struct back *b, const struct given *now, const struct give
 	want(b, VERB_SET_NAME, now->name, aside);
 }
 
-/* A VF that is not trusted may be refused a MAC, and a name is free once it is no alternative one.
- */
+/* An untrusted VF may be refused a MAC, and a name is free once it is no alternative one. */
 static void want_all(struct back *b, const struct given *now, const struct given *g)
 {
 	const struct device_config *dc = b->d->config;
@@ -213,13 +212,12 @@ static void hint(const struct config *c, struct back *b, uint64_t same_usec)
 	if (b->is_used) /* no event tells that it is closed: the next event looks */
 		COPY(who, "; its RDMA device is open");
 	else if (b->is_quiet) /* an event tells that the other one is renamed */
-		snprintf(who, sizeof(who), "; %s is the name of %s", b->holder->name,
-			 b->holder->pci[0] ? b->holder->pci : "another device");
+		PRINT(who, "; %s is the name of %s", b->holder->name,
+		      b->holder->pci[0] ? b->holder->pci : "another device");
 	else
 		b->p->again_usec = b->p->again_usec > 0 ? MIN(b->p->again_usec, again) : again;
 	if (pci->cni_pid > 0)
-		snprintf(who, sizeof(who), "; process %" PRIu32 " of a CNI plugin holds it",
-			 pci->cni_pid);
+		PRINT(who, "; process %" PRIu32 " of a CNI plugin holds it", pci->cni_pid);
 	plan_add_hint(b->p, REASON_GIVEN_BACK, pci->address, "%s: %s%s", b->d->netdev->name,
 		      b->names, who);
 }
@@ -275,8 +273,7 @@ void plan_given_back(const struct config *c, const struct node *n, const struct 
 void plan_lost(const struct config *c _unused_, const struct node *n, const struct memory *memory,
 	       struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++) {
-		struct device *d = &p->devices[i];
+	FOREACH(d, p->devices, p->n_devices) {
 		struct back b = { .n = n, .memory = memory, .p = p, .d = d };
 		struct given now, g;
 

@@ -38,9 +38,8 @@ static int set_default(struct work *w, const struct action *a, uint32_t index, c
 {
 	const struct fs *fs = &w->os->fs;
 	char from[SHOWN_LEN];
-	int r;
+	int r = rdma_read_name(&w->os->rdma, index, name, IBDEV_LEN);
 
-	r = rdma_read_name(&w->os->rdma, index, name, IBDEV_LEN);
 	if (r >= 0)
 		r = other_files_set_roce(fs, name, "", "open");
 	if (r < 0)
@@ -63,9 +62,8 @@ static bool is_last(struct work *w, const struct action *a)
 
 	if (memory_read(&w->os->fs, MEMORY_BOOT, &ledger_fields, &l) < 0)
 		return false;
-	for (size_t i = 0; i < l.n_entries; i++)
-		n += streq(l.entries[i].verb, verb_name(a->verb)) &&
-		     streq(l.entries[i].target, a->target);
+	FOREACH(e, l.entries, l.n_entries)
+		n += streq(e->verb, verb_name(a->verb)) && streq(e->target, a->target);
 	return n <= 1;
 }
 

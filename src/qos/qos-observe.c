@@ -24,8 +24,7 @@ int observe_dcbs(struct os *d, const struct questions *q, struct node *n,
 {
 	if (!questions_ask(q, QUESTION_DCB))
 		return 0;
-	for (size_t i = 0; i < n->n_netdevs; i++) {
-		const struct netdev *nd = &n->netdevs[i];
+	FOREACH(nd, n->netdevs, n->n_netdevs) {
 		struct dcb dcb;
 		int r;
 

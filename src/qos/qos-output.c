@@ -9,13 +9,13 @@ struct shown {
 };
 
 static const struct field rows[] = {
-	FIELD(FIELD_TEXT, struct shown, "dcbx", dcbx, .flags = FIELD_SPARSE),
-	FIELD(FIELD_TEXT, struct shown, "trust", trust, .flags = FIELD_SPARSE),
-	FIELD(FIELD_TEXT, struct shown, "pfc", pfc, .flags = FIELD_SPARSE),
-	FIELD(FIELD_TEXT, struct shown, "ets", ets, .flags = FIELD_SPARSE),
-	FIELD(FIELD_TEXT, struct shown, "dscp", dscp, .flags = FIELD_SPARSE),
-	FIELD(FIELD_TEXT, struct shown, "tos", tos, .flags = FIELD_SPARSE),
-	FIELD(FIELD_TEXT, struct shown, "mode", mode, .flags = FIELD_SPARSE),
+	TEXT(struct shown, "dcbx", dcbx, .flags = FIELD_SPARSE),
+	TEXT(struct shown, "trust", trust, .flags = FIELD_SPARSE),
+	TEXT(struct shown, "pfc", pfc, .flags = FIELD_SPARSE),
+	TEXT(struct shown, "ets", ets, .flags = FIELD_SPARSE),
+	TEXT(struct shown, "dscp", dscp, .flags = FIELD_SPARSE),
+	TEXT(struct shown, "tos", tos, .flags = FIELD_SPARSE),
+	TEXT(struct shown, "mode", mode, .flags = FIELD_SPARSE),
 };
 static const struct fields fields = FIELDS(rows, struct shown);
 

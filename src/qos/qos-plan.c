@@ -45,7 +45,7 @@ static void want_dscp(const struct dcb *d, unsigned dscp, char priority, struct 
 	const char to[] = { priority, '\0' };
 	char subject[16];
 
-	snprintf(subject, sizeof(subject), QOS_DSCP_PREFIX "%u", dscp);
+	PRINT(subject, QOS_DSCP_PREFIX "%u", dscp);
 	want(d, subject, priority == '-' ? "none" : to, w);
 }
 
@@ -154,9 +154,7 @@ static void plan_defaults(const struct config *c, const struct node *n, struct p
 		return plan_add_item(p, STEP_LINK, VERB_SET_ROCE, CLASS_IMPOSSIBLE, d->pci->address,
 				     REASON_QOS_UNSUPPORTED,
 				     "%s: /sys/kernel/config/rdma_cm is not there", d->ibdev->name);
-	for (size_t i = 0; i < d->ibdev->n_ports; i++) {
-		const struct port *port = &d->ibdev->ports[i];
-
+	FOREACH(port, d->ibdev->ports, d->ibdev->n_ports) {
 		if (!streq(port->link_layer, "Ethernet"))
 			continue;
 		want_default(p, d, port, "default_roce_mode", port->roce_mode, mode);
@@ -188,9 +186,7 @@ void plan_qos(const struct config *c, const struct node *n, const struct memory 
 	const bool has_dcb = qos_is_dcb_set(c);
 	const bool has_cm = *c->qos.tos || c->qos.mode != ROCE_MODE_KEEP;
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices) {
 		if (has_dcb && has_port(n, d)) {
 			p->questions.set |= 1u << QUESTION_DCB;
 			if (n->has_dcbs)

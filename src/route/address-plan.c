@@ -117,19 +117,15 @@ static void plan_port(const struct node *n, struct plan *p, const struct device 
 void plan_gids(const struct config *c _unused_, const struct node *n,
 	       const struct memory *memory _unused_, struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
+	FOREACH(d, p->devices, p->n_devices) {
 		const struct netdev *nd = node_netdev_named(n, d->netdev_name);
 
 		if (!d->is_handed_out || !d->is_usable || d->is_in_pod || !d->ibdev || !nd ||
 		    ibdev_lacks_mad(d->ibdev))
 			continue;
-		for (size_t k = 0; k < d->ibdev->n_ports; k++) {
-			const struct port *port = &d->ibdev->ports[k];
-
+		FOREACH(port, d->ibdev->ports, d->ibdev->n_ports)
 			if (streq(port->state, "ACTIVE") && streq(port->link_layer, "Ethernet"))
 				plan_port(n, p, d, nd, port);
-		}
 	}
 }
 

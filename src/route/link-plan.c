@@ -55,13 +55,10 @@ static void want_up(const struct node *n, struct plan *p, const struct device *d
 static void want_all_up(const struct node *n, struct plan *p, const struct device *d)
 {
 	want_up(n, p, d, d->netdev);
-	for (size_t i = 0; d->ibdev && d->ibdev->n_ports > 1 && i < n->n_netdevs; i++) {
-		const struct netdev *nd = &n->netdevs[i];
-
+	FOREACH_WHILE(nd, n->netdevs, n->n_netdevs, d->ibdev && d->ibdev->n_ports > 1)
 		if (nd != d->netdev && streq(nd->pci, d->pci->address) && nd->perm_mac[0] &&
 		    !nd->master)
 			want_up(n, p, d, nd);
-	}
 }
 
 /* Is a lower MTU refused, because users of VFs count on the present one? */
@@ -71,8 +68,7 @@ static bool is_kept_by_vfs(const struct node *n, const struct device *d, uint32_
 
 	if (want >= d->netdev->mtu)
 		return false;
-	/* New VFs may have a larger MTU than a PF that was lowered before: theirs may be lowered.
-	 */
+	/* New VFs may have a larger MTU than a PF that was lowered: theirs may be lowered. */
 	return d->is_vf ? pf && pf->mtu > want : d->pci->num_vfs > 0;
 }
 
@@ -197,13 +193,10 @@ static void plan_link(const struct config *c, const struct node *n, struct plan 
 static void plan_links(const struct config *c, const struct node *n, const struct memory *memory,
 		       struct plan *p, bool of_vfs)
 {
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices)
 		if (d->is_vf == of_vfs && is_ours(p, d) &&
 		    !(of_vfs && streq(memory->stuck, d->pci->physfn)))
 			plan_link(c, n, p, d);
-	}
 }
 
 /* A PF is up before its VFs are made: some drivers give VFs no link otherwise. */
@@ -216,9 +209,7 @@ void plan_link_pf(const struct config *c, const struct node *n, const struct mem
 void plan_link_late_pf(const struct config *c _unused_, const struct node *n,
 		       const struct memory *memory _unused_, struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices) {
 		/* While its VFs are made it stays down: the next plan brings it up. */
 		if (!d->is_vf && is_ours(p, d) && !plan_carries_node(d) &&
 		    !node_is_port(n, d->netdev) && is_up_after_vfs(n, d) &&

@@ -42,10 +42,9 @@ static void observe_sysfs_lower(const struct fs *fs, struct netdev *nd)
 	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/iflink", nd->name), &iflink) < 0 ||
 	    iflink == nd->ifindex || fs_list(fs, FS_PATH("sys/class/net/%s", nd->name), &names) < 0)
 		return;
-	for (size_t i = 0; i < names.n_names; i++)
-		if (is_prefix(names.names[i], "lower_") &&
-		    fs_read_u32(fs,
-				FS_PATH("sys/class/net/%s/%s/ifindex", nd->name, names.names[i]),
+	FOREACH(name, names.names, names.n_names)
+		if (is_prefix(*name, "lower_") &&
+		    fs_read_u32(fs, FS_PATH("sys/class/net/%s/%s/ifindex", nd->name, *name),
 				&lower) >= 0 &&
 		    lower == iflink)
 			nd->link = lower;
@@ -115,9 +114,8 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 static int observe_sysfs_links(const struct fs *fs, struct node *n)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r;
+	int r = fs_list(fs, "sys/class/net", &names);
 
-	r = fs_list(fs, "sys/class/net", &names);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 
@@ -163,8 +161,7 @@ static void add_inet6_address(struct node *n, const char *line, _unused_ const c
 		   g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7], &a.prefix_len, &scope, &a.flags,
 		   name) != 12)
 		return;
-	snprintf(text, sizeof(text), "%s:%s:%s:%s:%s:%s:%s:%s", g[0], g[1], g[2], g[3], g[4], g[5],
-		 g[6], g[7]);
+	PRINT(text, "%s:%s:%s:%s:%s:%s:%s:%s", g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7]);
 	nd = node_netdev_named(n, name);
 	if (!nd || a.prefix_len > ip_bits(AF_INET6) || inet_pton(AF_INET6, text, a.local) != 1)
 		return;
@@ -189,13 +186,10 @@ static void add_inet_address(struct node *n, const char *line, const char *rest)
 	    ANY(b, n->addresses, n->n_addresses,
 		b->family == AF_INET && memcmp(b->local, a.local, 4) == 0))
 		return;
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-
+	FOREACH(t, n->routes, n->n_routes)
 		if (t->protocol == RTPROT_KERNEL && t->prefix_len > (best ? best->prefix_len : 0) &&
 		    ip_is_in_prefix(a.local, t->dst, t->prefix_len))
 			best = t;
-	}
 	if (!best)
 		return;
 	a.ifindex = best->ifindex;
@@ -342,7 +336,7 @@ static bool add(struct node *n, uint64_t inode, const char *folder, const char *
 	if (streq(folder, NETNS_FOLDER))
 		COPY(ns.name, file);
 	else
-		snprintf(ns.name, sizeof(ns.name), "/%s/%.40s", folder, file);
+		PRINT(ns.name, "/%s/%.40s", folder, file);
 	make_printable(ns.name);
 	return NODE_ADD(n, netnses, ns);
 }

@@ -45,14 +45,11 @@ bool nic_netdev_gateway(const struct node *n, const struct nic_netdev *k, int fa
 		return true;
 	}
 
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-
+	FOREACH(t, n->routes, n->n_routes)
 		if (t->table == RT_TABLE_MAIN && t->family == family && t->prefix_len == 0 &&
 		    t->ifindex == k->netdev->ifindex && !is_zero(t->gateway) &&
 		    t->type == RTN_UNICAST && (!best || t->metric < best->metric))
 			best = t;
-	}
 	if (best)
 		memcpy(ret, best->gateway, 16);
 	return best;
@@ -155,12 +152,9 @@ static uint32_t n_nics_with(const struct plan *p, const struct ip *address)
 
 	for (size_t i = 0; i < p->n_nic_netdevs; i++)
 		n += is_to_have(p->nic_netdevs[i].device, address);
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices)
 		n += is_to_have(d, address) && !d->netdev && !device_is_infiniband(d) &&
 		     !plan_carries_node(d);
-	}
 	return n;
 }
 
@@ -172,7 +166,7 @@ static void want_static(const struct plan *p, struct nic_netdev *k)
 		return;
 	if (n_nics_with(p, &dc->address) > 1) {
 		k->problem = REASON_ADDRESS_AMBIGUOUS;
-		snprintf(k->detail, sizeof(k->detail), "[Device %s]", dc->name);
+		PRINT(k->detail, "[Device %s]", dc->name);
 		return;
 	}
 	k->address = dc->address;

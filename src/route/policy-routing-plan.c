@@ -56,9 +56,8 @@ static size_t count_rdma_nics(const struct node *n, const struct plan *p)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < p->n_nic_netdevs; i++)
-		found += p->nic_netdevs[i].device->ibdev &&
-			 has_routed_address(n, p, &p->nic_netdevs[i], AF_UNSPEC);
+	FOREACH(k, p->nic_netdevs, p->n_nic_netdevs)
+		found += k->device->ibdev && has_routed_address(n, p, k, AF_UNSPEC);
 	return found;
 }
 
@@ -68,14 +67,11 @@ static const struct route *main_route(const struct node *n, int family, const ui
 {
 	const struct route *best = NULL;
 
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-
+	FOREACH(t, n->routes, n->n_routes)
 		if (t->table == RT_TABLE_MAIN && t->family == family &&
 		    t->prefix_len == prefix_len && memcmp(t->dst, dst, sizeof(t->dst)) == 0 &&
 		    (!best || t->metric < best->metric))
 			best = t;
-	}
 	return best;
 }
 
@@ -208,9 +204,7 @@ static bool is_copied(const struct nic_netdev *k, const struct route *t, int fam
 static void add_routes(const struct node *n, struct tables *l, const struct nic_netdev *k,
 		       int family, bool by_gateway)
 {
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-
+	FOREACH(t, n->routes, n->n_routes) {
 		if (!is_copied(k, t, family) || is_zero(t->gateway) == by_gateway)
 			continue;
 		if (by_gateway)
@@ -250,9 +244,7 @@ static void add_family(const struct node *n, const struct plan *p, struct tables
 	if (!has_routed_address(n, p, k, family))
 		return;
 
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
-
+	FOREACH(a, n->addresses, n->n_addresses) {
 		if (a->ifindex != k->netdev->ifindex || a->family != family ||
 		    !nic_netdev_is_routed(a) || nic_netdev_is_leaving(p, a))
 			continue;
@@ -269,9 +261,7 @@ static void add_family(const struct node *n, const struct plan *p, struct tables
 static void collect(const struct config *c, const struct node *n, const struct plan *p,
 		    struct tables *l)
 {
-	for (size_t i = 0; i < p->n_nic_netdevs; i++) {
-		const struct nic_netdev *k = &p->nic_netdevs[i];
-
+	FOREACH(k, p->nic_netdevs, p->n_nic_netdevs) {
 		if (!k->netdev->is_up || nic_netdev_is_hands_off(k) || route_vrf_of(n, k->netdev) ||
 		    !is_wanted(c, n, p, k))
 			continue;
@@ -333,9 +323,8 @@ static void change_route(const struct node *n, struct plan *p, enum verb verb,
 						 nic_netdev_format_route(p, t));
 
 	a->route.route = *t;
-	for (size_t i = 0; i < n->n_routes; i++)
-		a->route.is_replaced |=
-			n->routes[i].protocol == OWN_PROTOCOL && is_same_key(&n->routes[i], t);
+	FOREACH(r, n->routes, n->n_routes)
+		a->route.is_replaced |= r->protocol == OWN_PROTOCOL && is_same_key(r, t);
 	describe_route(p, t, a, nd ? nd->name : "?");
 }
 
@@ -372,9 +361,7 @@ static void remove_rules(const struct node *n, struct plan *p, const struct tabl
 
 static void remove_routes(const struct node *n, struct plan *p, const struct tables *want)
 {
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *have = &n->routes[i];
-
+	FOREACH(have, n->routes, n->n_routes) {
 		/* A route that differs is replaced in its place. */
 		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, have->ifindex) ||
 		    ANY(w, want->routes, want->n_routes, is_same_key(w, have)))
@@ -407,13 +394,10 @@ static bool find_destination(const struct node *n, const struct tables *want,
 	struct route nobodys = { .family = rule->family, .dst = { 0x20, 0x01, 0x0d, 0xb8 } };
 	const struct route *best = NULL;
 
-	for (size_t i = 0; i < want->n_routes; i++) {
-		const struct route *t = &want->routes[i];
-
+	FOREACH(t, want->routes, want->n_routes)
 		if (t->table == rule->table && t->family == rule->family &&
 		    (!best || t->prefix_len < best->prefix_len))
 			best = t;
-	}
 	if (!best || best->prefix_len == ip_bits(rule->family))
 		return false;
 
@@ -438,7 +422,7 @@ static void tell_overruled(const struct node *n, struct plan *p, const struct lo
 
 	ip_format(l->family, l->dst, UINT32_MAX, dst, sizeof(dst));
 	if (is_zero(l->address)) {
-		snprintf(address, sizeof(address), "oif %s", k->netdev->name);
+		PRINT(address, "oif %s", k->netdev->name);
 	} else {
 		COPY(address, "from ");
 		ip_format(l->family, l->address, UINT32_MAX, address + 5, sizeof(address) - 5);
@@ -454,8 +438,7 @@ static void tell_overruled(const struct node *n, struct plan *p, const struct lo
 /* Asks for a lookup by each rule that is in place; the answer has to be the NIC. */
 static void check_rules(const struct node *n, struct plan *p, const struct tables *want)
 {
-	for (size_t i = 0; i < want->n_rules; i++) {
-		const struct rule *rule = &want->rules[i];
+	FOREACH(rule, want->rules, want->n_rules) {
 		struct lookup check = { .ifindex = nic_netdev_of_rule(rule),
 					.family = rule->family };
 		const struct lookup *l;

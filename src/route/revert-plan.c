@@ -75,8 +75,7 @@ static void revert_neighbours(const struct node *n, struct plan *p)
 /* The address that a line of the ledger names, where it is still there. */
 static const struct address *address_of(const struct node *n, const struct ledger_entry *e)
 {
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
+	FOREACH(a, n->addresses, n->n_addresses) {
 		char subject[64];
 
 		if (a->ifindex != e->ifindex)
@@ -109,7 +108,7 @@ static void revert_metric(const struct node *n, const struct memory *memory, str
 
 	if (!have || memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", e->ifindex, e->subject))
 		return; /* an address of ours is removed, with its metric */
-	snprintf(now, sizeof(now), "%" PRIu32, have->metric);
+	PRINT(now, "%" PRIu32, have->metric);
 	if (!ledger_is_ours(e, now))
 		return;
 
@@ -131,7 +130,7 @@ static void revert_sysctl(const struct node *n, const struct memory *memory _unu
 	for (enum netconf_key key = 0; nd && key < _NETCONF_N; key++) {
 		if (!streq(netconf_name(key), e->subject) || !(nd->conf.known & 1u << key))
 			continue;
-		snprintf(now, sizeof(now), "%" PRId32, nd->conf.values[key]);
+		PRINT(now, "%" PRId32, nd->conf.values[key]);
 		if (!ledger_is_ours(e, now) || streq(now, e->from))
 			return;
 		a = add(p, STEP_ROUTE, VERB_SET_SYSCTL, e->target, e, e->from);
@@ -173,7 +172,7 @@ static void revert_roce(const struct node *n, const struct memory *memory _unuse
 		const char *now = strstr(e->subject, "_tos") ? port->roce_tos : port->roce_mode;
 		char prefix[32];
 
-		snprintf(prefix, sizeof(prefix), "ports/%" PRIu32 "/", port->number);
+		PRINT(prefix, "ports/%" PRIu32 "/", port->number);
 		if (!after(e->subject, prefix) || (*now && !ledger_is_ours(e, now)))
 			continue;
 		a = add(p, STEP_LINK, VERB_SET_ROCE, e->target, e, e->from);
@@ -188,7 +187,7 @@ static void revert_vfs(const struct node *n, const struct memory *memory, struct
 	char users[ACTION_TEXT_LEN], now[16];
 	struct action *a;
 
-	snprintf(now, sizeof(now), "%" PRIu32, pf ? pf->num_vfs : 0);
+	PRINT(now, "%" PRIu32, pf ? pf->num_vfs : 0);
 	if (!pf || pf->num_vfs == 0 || !streq(now, e->to))
 		return;
 
@@ -209,8 +208,7 @@ static void revert_vfs(const struct node *n, const struct memory *memory, struct
  * the card: sriov_drivers_autoprobe_store() in drivers/pci/iov.c takes no lock. */
 static void revert_autoprobe(const struct node *n, struct plan *p)
 {
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *pf = &n->pcis[i];
+	FOREACH(pf, n->pcis, n->n_pcis) {
 		struct action *a;
 
 		if (!pf->is_recorded || (!pf->autoprobe && !pf->is_switched))
@@ -228,11 +226,8 @@ static void revert_outputs(const struct node *n, struct plan *p, bool with_vfs)
 		add(p, STEP_PLUGIN, VERB_REMOVE_MANIFEST, n->old_manifest_path, NULL, "");
 	if (*n->old_plugin_path)
 		add(p, STEP_PLUGIN, VERB_REMOVE_PLUGIN, n->old_plugin_path, NULL, "");
-	for (size_t i = 0; i < n->n_output_records; i++) {
-		const struct output_record *rec = &n->output_records[i];
-
+	FOREACH(rec, n->output_records, n->n_output_records)
 		add(p, STEP_OUTPUT, VERB_REMOVE_OUTPUT, rec->path, NULL, output_name(rec->output));
-	}
 	if (with_vfs && n->rules_file)
 		add(p, STEP_VF, VERB_WRITE_RULES, "/" RULES_PATH, NULL, "");
 }
@@ -250,9 +245,7 @@ static void revert_ledger(const struct node *n, const struct memory *memory, str
 void plan_revert_netdev(const struct node *n, const struct memory *memory, struct plan *p,
 			uint32_t ifindex)
 {
-	for (size_t i = 0; i < memory->n_ledger; i++) {
-		const struct ledger_entry *e = &memory->ledger[i];
-
+	FOREACH(e, memory->ledger, memory->n_ledger) {
 		if (e->ifindex != ifindex)
 			continue;
 		if (streq(e->verb, verb_name(VERB_SET_METRIC)))
@@ -275,8 +268,7 @@ static bool is_netdev_of(const struct node *n, const struct ibdev *ib, uint32_t 
 static void leave_used(const struct node *n, struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++)
-		for (size_t k = 0; k < n->n_ibdevs && p->actions[i].ifindex > 0; k++) {
-			const struct ibdev *ib = &n->ibdevs[k];
+		FOREACH_WHILE(ib, n->ibdevs, n->n_ibdevs, p->actions[i].ifindex > 0) {
 			struct action *a = &p->actions[i];
 
 			if (ib->n_contexts == 0 || ib->n_contexts == UINT32_MAX ||

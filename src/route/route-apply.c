@@ -74,7 +74,7 @@ int apply_set_metric(struct work *w, const struct action *a)
 	int r;
 
 	/* An IPv6 address without a metric shows the one that the kernel gives it. */
-	snprintf(from, sizeof(from), "%" PRIu32, address->metric);
+	PRINT(from, "%" PRIu32, address->metric);
 	r = begin(w, a, from);
 	if (r >= 0)
 		r = link_set_metric(&w->os->route, address, (uint32_t)a->number.to.n);

@@ -57,9 +57,7 @@ static uint32_t base_metric(const struct config *c, const struct node *n, const 
 {
 	uint32_t base = c->route.metric;
 
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-
+	FOREACH(t, n->routes, n->n_routes) {
 		/* No metric ranks below the last one, and "+ 1" makes 0 of it. */
 		if (is_to_prefix(t, a) && is_foreign(p, t) && t->metric + 1 > base)
 			base = t->metric + 1;

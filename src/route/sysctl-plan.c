@@ -20,9 +20,9 @@ static bool is_known(const struct netconf *c, enum netconf_key key)
 static void want_value(struct plan *p, const struct nic_netdev *k, enum netconf_key key,
 		       int32_t value)
 {
-	struct action *a;
+	struct action *a =
+		nic_netdev_add_action(p, k, VERB_SET_SYSCTL, k->netdev->ifindex, netconf_name(key));
 
-	a = nic_netdev_add_action(p, k, VERB_SET_SYSCTL, k->netdev->ifindex, netconf_name(key));
 	action_set_numbers(a, k->netdev->conf.values[key], value);
 }
 
@@ -85,8 +85,7 @@ static int32_t defrtr_metric(const struct node *n, const struct plan *p)
 {
 	uint32_t highest = 4095;
 
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
+	FOREACH(t, n->routes, n->n_routes) {
 		const struct nic_netdev *k = nic_netdev_of(p, t->ifindex);
 
 		if (t->table == RT_TABLE_MAIN && t->family == AF_INET6 && t->prefix_len == 0 &&
@@ -140,9 +139,7 @@ void plan_sysctl(const struct config *c, const struct node *n, const struct memo
 	if (!c->route.manage)
 		return;
 
-	for (size_t i = 0; i < p->n_nic_netdevs; i++) {
-		const struct nic_netdev *k = &p->nic_netdevs[i];
-
+	FOREACH(k, p->nic_netdevs, p->n_nic_netdevs) {
 		if (nic_netdev_is_hands_off(k))
 			continue;
 		if (has_ipv4(n, k))

@@ -37,7 +37,7 @@ int apply_request_answer(const struct fs *fs, uint64_t number, int exit_code)
 	char text[48];
 	int r;
 
-	snprintf(text, sizeof(text), "%" PRIu64 " %d\n", number, exit_code);
+	PRINT(text, "%" PRIu64 " %d\n", number, exit_code);
 	r = fs_replace(fs, ANSWER_PATH, text, strlen(text), 0644);
 	return MIN(r, 0);
 }

@@ -113,7 +113,7 @@ static void tell_progress(struct watch *w)
 	    n_made == w->n_made)
 		return;
 	w->n_made = n_made;
-	snprintf(text, sizeof(text), "%s, %" PRIu32 " of %" PRIu32, m->text, n_made, m->n_vfs);
+	PRINT(text, "%s, %" PRIu32 " of %" PRIu32, m->text, n_made, m->n_vfs);
 	tell_status(w, text, 0);
 }
 
@@ -250,8 +250,8 @@ static int on_worker_end(sd_event_source *s _unused_, const siginfo_t *si, void 
 	if (w->has_result)
 		COPY(w->problem, strerror(-w->error));
 	else
-		snprintf(w->problem, sizeof(w->problem), "its process ended by %s %d",
-			 si->si_code == CLD_EXITED ? "exit code" : "signal", si->si_status);
+		PRINT(w->problem, "its process ended by %s %d",
+		      si->si_code == CLD_EXITED ? "exit code" : "signal", si->si_status);
 	return leave_on_error(w, fail(w));
 }
 
@@ -366,9 +366,8 @@ int degrade(const struct config *c, enum reason reason, const char *detail)
 	_cleanup_(freep) char *before = NULL, *state = NULL;
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	char boot_id[sizeof(((struct node *)0)->boot_id)];
-	int r;
+	int r = fs_open_root(NULL, &fs);
 
-	r = fs_open_root(NULL, &fs);
 	if (r >= 0)
 		r = fs_read(&fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
 	if (r < 0)
@@ -408,7 +407,7 @@ static int degrade_late(struct watch *w)
 
 	if (r < 0)
 		log_error_errno(r, "The state cannot be written to /" STATE_PATH);
-	snprintf(text, sizeof(text), "degraded: ReadyTimeoutSec= is over, still %s", step);
+	PRINT(text, "degraded: ReadyTimeoutSec= is over, still %s", step);
 	tell_status(w, text, 0);
 	return 0;
 }
@@ -579,9 +578,8 @@ static int note_change(struct watch *w, bool is_all)
 
 static int take_uevents(struct watch *w)
 {
-	int r;
+	int r = uevents_drain(&w->uevents);
 
-	r = uevents_drain(&w->uevents);
 	if (r == 0)
 		return 0;
 	if (r < 0)
@@ -602,10 +600,9 @@ static int on_netlink(sd_event_source *s _unused_, int fd _unused_, uint32_t rev
 		      void *userdata)
 {
 	struct watch *w = userdata;
-	int r;
+	int r = netlink_drain(&w->events, events_count,
+			      config_watches_links(&w->config) ? &w->link_log : NULL);
 
-	r = netlink_drain(&w->events, events_count,
-			  config_watches_links(&w->config) ? &w->link_log : NULL);
 	if (r == 0)
 		return 0;
 	if (r < 0)
@@ -619,9 +616,8 @@ static int on_devlink(sd_event_source *s _unused_, int fd _unused_, uint32_t rev
 		      void *userdata)
 {
 	struct watch *w = userdata;
-	int r;
+	int r = netlink_drain(&w->devlink, devlink_count, NULL);
 
-	r = netlink_drain(&w->devlink, devlink_count, NULL);
 	return r == 0 ? 0 : leave_on_error(w, handle(w, EVENT_CHANGED)); /* lost ones: look */
 }
 
@@ -760,9 +756,8 @@ static int add_signals(struct watch *w)
 
 static int add_timer(struct watch *w, sd_event_source **ret, sd_event_time_handler_t handler)
 {
-	int r;
+	int r = sd_event_add_time(w->event, ret, CLOCK_MONOTONIC, UINT64_MAX, 1, handler, w);
 
-	r = sd_event_add_time(w->event, ret, CLOCK_MONOTONIC, UINT64_MAX, 1, handler, w);
 	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
 }
 
@@ -781,9 +776,8 @@ static int watch_devlink(struct watch *w)
 /* Subscribes first, so that nothing is missed between the look and the wait. */
 static int subscribe(struct watch *w)
 {
-	int r;
+	int r = sd_event_new(&w->event);
 
-	r = sd_event_new(&w->event);
 	if (r >= 0)
 		r = uevents_open(&w->uevents);
 	if (r >= 0)
@@ -880,9 +874,8 @@ static int listen_to_apply(struct watch *w)
 int service_run(const char *file)
 {
 	struct watch w = { .file = file, .fs = { .root = -EBADF }, .requests = -EBADF };
-	int r;
+	int r = fs_open_root(NULL, &w.fs);
 
-	r = fs_open_root(NULL, &w.fs);
 	if (r >= 0)
 		r = listen_to_apply(&w);
 	if (r >= 0)

@@ -11,9 +11,8 @@ int wait_read_state(const struct fs *fs, enum node_state *ret)
 {
 	_cleanup_(freep) char *text = NULL;
 	char boot_id[40];
-	int r;
+	int r = fs_read(fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
 
-	r = fs_read(fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
 	if (r >= 0)
 		r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, NULL);
 	if (r >= 0)

@@ -7,8 +7,7 @@
 #include "../model/node.h"
 #include "../os/fs.h"
 
-/* The state that state.json tells of this boot. Return: 0, -ENOENT when there is none, or -errno.
- */
+/* The state that state.json tells of this boot. Return: 0, -ENOENT: there is none, or -errno. */
 int wait_read_state(const struct fs *fs, enum node_state *ret);
 
 #define WAIT_TICK_USEC (10 * USEC_PER_SEC)

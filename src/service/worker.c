@@ -63,9 +63,8 @@ static int run_pass(const struct pass *pass, struct pass_result *ret)
 {
 	struct os d = {};
 	struct world w;
-	int r;
+	int r = os_open(NULL, &d);
 
-	r = os_open(NULL, &d);
 	if (r < 0)
 		return r;
 	d.is_service = true;

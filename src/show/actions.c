@@ -18,6 +18,8 @@ static json_t *make_action(const struct action *a)
 	char from[SHOWN_LEN], to[SHOWN_LEN];
 	json_t *subject = *a->subject ? document_text(a->subject) : NULL;
 
+	if (*a->subject && !subject)
+		return NULL;
 	return json_pack("{s:s, s:s, s:o, s:o*, s:o, s:o, s:s, s:s, s:o, s:o}", "step",
 			 step_name(a->step), "verb", verb_name(a->verb), "target",
 			 document_text(a->target), "subject", subject, "from",
@@ -77,9 +79,7 @@ static int64_t print_later(FILE *f, const struct plan *p)
 {
 	int64_t n = 0;
 
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
+	FOREACH(a, p->actions, p->n_actions) {
 		if (a->verb != VERB_SET_NUM_VFS || !action_is_open(a) || !a->number.to.is_meant ||
 		    a->number.to.n == 0)
 			continue;

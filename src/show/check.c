@@ -111,8 +111,7 @@ static json_t *make_excluded(const struct plan *p)
 	json_auto_t *list = json_array();
 	char detail[448];
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
+	FOREACH(d, p->devices, p->n_devices) {
 		json_t *item;
 
 		if (d->aside != REASON_NONE && !is_exposed(p, d)) {
@@ -129,13 +128,10 @@ static json_t *make_excluded(const struct plan *p)
 		if (json_array_append_new(list, item) < 0)
 			return NULL;
 	}
-	for (size_t i = 0; i < p->lint.n_findings; i++) {
-		const struct diagnostic *f = &p->lint.findings[i];
-
+	FOREACH(f, p->lint.findings, p->lint.n_findings)
 		if (json_array_append_new(list,
 					  output_reason(f->reason, f->target, f->detail, NULL)) < 0)
 			return NULL;
-	}
 	return TAKE(list);
 }
 
@@ -300,8 +296,7 @@ static bool is_driver_of(const struct device *d, const char *module)
 	       (pci_is_erdma(d->pci) && streq(module, ERDMA_MODULE));
 }
 
-/* Does it load a module that this device needs? One that is no driver of a NIC serves all of them.
- */
+/* Does it load a module that this device needs? All need one that is no driver of a NIC. */
 static bool is_load_for(const struct plan *p, const struct device *d, const struct action *a)
 {
 	return (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE) &&
@@ -442,9 +437,8 @@ static int add_now(const struct plan *p, struct forecast *f)
 int forecast_make(const struct config *c, const struct plan *p, struct forecast *ret)
 {
 	_cleanup_(forecast_done) struct forecast f = {};
-	int r;
+	int r = add_now(p, &f);
 
-	r = add_now(p, &f);
 	if (r >= 0)
 		r = add_later(c, p, &f);
 	return GIVE(r, f, ret);

@@ -51,10 +51,9 @@ const struct pci *output_explain_find(const struct node *n, const struct plan *p
 	for (size_t i = 0; i < p->n_devices; i++)
 		if (is_named(&p->devices[i], name))
 			return p->devices[i].pci;
-	for (size_t i = 0; i < n->n_ibdevs; i++)
-		if (n->ibdevs[i].pci[0] &&
-		    (streq(n->ibdevs[i].name, name) || streq(n->ibdevs[i].netdev, name)))
-			return node_pci(n, n->ibdevs[i].pci);
+	FOREACH(ib, n->ibdevs, n->n_ibdevs)
+		if (ib->pci[0] && (streq(ib->name, name) || streq(ib->netdev, name)))
+			return node_pci(n, ib->pci);
 	if (nd && netdev_is_lag_master(nd))
 		return find_bond(n, nd);
 	return nd ? node_pci(n, nd->pci) : NULL;
@@ -166,13 +165,9 @@ static bool is_stale(const struct module *m)
 
 static const struct option *last_option(const struct node *n, const char *module, const char *name)
 {
-	for (size_t i = n->n_options; i > 0; i--) {
-		const struct option *o = &n->options[i - 1];
-
-		if (o->source != OPTION_LOAD && streq(o->module, module) && streq(o->name, name))
-			return o;
-	}
-	return NULL;
+	return FIND_LAST(o, n->options, n->n_options,
+			 o->source != OPTION_LOAD && streq(o->module, module) &&
+				 streq(o->name, name));
 }
 
 static json_t *make_parameter(const struct facts *f, const struct parameter *q)
@@ -337,10 +332,10 @@ static json_t *make_notes(const struct facts *f)
 
 	if (!pci_is_erdma(f->pci) || !f->netdev)
 		return json_array();
-	snprintf(text, sizeof(text),
-		 "NCCL with the LL128 protocol needs MTU=8500 where the ENI has jumbo frames, and "
-		 "MTU=1400 where it has not: another one corrupts data; %s has %" PRIu32,
-		 f->netdev->name, f->netdev->mtu);
+	PRINT(text,
+	      "NCCL with the LL128 protocol needs MTU=8500 where the ENI has jumbo frames, and "
+	      "MTU=1400 where it has not: another one corrupts data; %s has %" PRIu32,
+	      f->netdev->name, f->netdev->mtu);
 	return json_pack("[s]", text);
 }
 
@@ -393,7 +388,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 	gather(&f);
 	d = f.device;
 	reason = d ? d->reason : REASON_NONE;
-	snprintf(id, sizeof(id), "%04x:%04x", pci->vendor, pci->device);
+	PRINT(id, "%04x:%04x", pci->vendor, pci->device);
 
 	/* clang-format off */
 	return json_pack("{s:o, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:b,"
@@ -474,7 +469,7 @@ static void format_pcie(const json_t *pcie, const char *speed, const char *width
 	char of_width[32] = "";
 
 	if (lanes > 0)
-		snprintf(of_width, sizeof(of_width), " x%lld", lanes);
+		PRINT(of_width, " x%lld", lanes);
 	if (mts > 0)
 		snprintf(buf, size, "%lld.%lld GT/s%s", mts / 1000, mts % 1000 / 100, of_width);
 	else

@@ -57,11 +57,10 @@ static struct pod describe(const struct config *c, const struct node *n, const s
 	bool is_hca = output_plugin_is_shared(c);
 
 	pod.is_erdma = ANY(d, p->devices, p->n_devices, d->is_handed_out && pci_is_erdma(d->pci));
-	for (size_t i = 0; i < fc->n_pools; i++) {
-		if (streq(fc->pools[i].resource, VKE_RESOURCE))
-			pod.n_networks = limit_of(c, &fc->pools[i]);
-		is_hca |=
-			c->plugin.type == PLUGIN_NONE && streq(fc->pools[i].resource, HCA_RESOURCE);
+	FOREACH(pool, fc->pools, fc->n_pools) {
+		if (streq(pool->resource, VKE_RESOURCE))
+			pod.n_networks = limit_of(c, pool);
+		is_hca |= c->plugin.type == PLUGIN_NONE && streq(pool->resource, HCA_RESOURCE);
 	}
 	if (pod.n_networks > 0) /* a GPU beside each NIC, on one NUMA node if possible */
 		pod.n_gpus = MIN(pod.n_gpus, pod.n_networks);
@@ -110,10 +109,9 @@ static void print_container(FILE *f, const struct config *c, const struct pod *p
 	fputs("    resources:\n      limits:\n", f);
 	if (pod->n_gpus > 0)
 		fprintf(f, "        nvidia.com/gpu: %zu\n", pod->n_gpus);
-	for (size_t i = 0; i < fc->n_pools; i++)
-		if (fc->pools[i].n_after > 0)
-			fprintf(f, "        %s: %zu\n", fc->pools[i].resource,
-				limit_of(c, &fc->pools[i]));
+	FOREACH(pool, fc->pools, fc->n_pools)
+		if (pool->n_after > 0)
+			fprintf(f, "        %s: %zu\n", pool->resource, limit_of(c, pool));
 }
 
 static void print_volumes(FILE *f, const struct pod *pod)

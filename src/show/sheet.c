@@ -117,7 +117,7 @@ static bool render_key(const json_t *d, const char **at, char *ret, size_t size)
 	const size_t n = strcspn(*at + 1, "}");
 	char key[64];
 
-	snprintf(key, sizeof(key), "%.*s", (int)n, *at + 1);
+	PRINT(key, "%.*s", (int)n, *at + 1);
 	*at += n + 2;
 	*ret = '\0';
 	if (*key == '?' || *key == '!')
@@ -156,7 +156,7 @@ static bool render_list(const json_t *d, const char **at, char *ret, size_t size
 	const json_t *list;
 	size_t i = 0;
 
-	snprintf(key, sizeof(key), "%.*s", (int)n_key, *at + 2);
+	PRINT(key, "%.*s", (int)n_key, *at + 2);
 	list = find(d, key);
 	*ret = '\0';
 	do {
@@ -274,9 +274,8 @@ static int join(json_t *group, const json_t *reason)
 			return 1;
 		is_new = is_new && !is_same(item, reason, "target");
 	}
-	if (is_new &&
-	    (size_t)snprintf(targets, sizeof(targets), "%s, %s", document_get_text(group, "target"),
-			     document_get_text(reason, "target")) >= sizeof(targets))
+	if (is_new && (size_t)PRINT(targets, "%s, %s", document_get_text(group, "target"),
+				    document_get_text(reason, "target")) >= sizeof(targets))
 		return 0;
 	if (is_new && json_object_set_new(group, "target", document_text(targets)) < 0)
 		return -ENOMEM;

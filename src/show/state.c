@@ -16,23 +16,17 @@
 
 static bool has_reason(const json_t *list, const char *code, const char *target)
 {
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *reason = json_array_get(list, i);
-
-		if (streq(document_get_text(reason, "code"), code) &&
-		    streq(document_get_text(reason, "target"), target))
-			return true;
-	}
-
-	return false;
+	return document_any(reason, list,
+			    streq(document_get_text(reason, "code"), code) &&
+				    streq(document_get_text(reason, "target"), target));
 }
 
 static const struct field reason_rows[] = {
 	WORD_FIELD(struct news, "code", reason, reason_code, _REASON_N, .flags = FIELD_NEEDED),
-	FIELD(FIELD_TEXT, struct news, "target", target),
-	FIELD(FIELD_TEXT, struct news, "advice", advice),
+	TEXT(struct news, "target", target),
+	TEXT(struct news, "advice", advice),
 	WORD_FIELD(struct news, "meaning", reason, reason_meaning, _REASON_N, .flags = FIELD_SHOWN),
-	FIELD(FIELD_TEXT, struct news, "detail", detail),
+	TEXT(struct news, "detail", detail),
 };
 static const struct fields reason_fields = FIELDS(reason_rows, struct news);
 
@@ -87,7 +81,7 @@ static int add_failure(json_t *list, const struct action *a)
 	const char *cause = *a->error ? a->error : strerror(-a->result);
 	char detail[CHANGE_LEN], change[CHANGE_LEN];
 
-	snprintf(detail, sizeof(detail), "%s: %s", action_change(a, change), cause);
+	PRINT(detail, "%s: %s", action_change(a, change), cause);
 	return add_reason(list, action_failure(a), a->target, detail);
 }
 
@@ -116,16 +110,11 @@ json_t *output_reasons(const struct config *c, const struct plan *p)
 
 	if (add_config_reasons(list, c) < 0)
 		return NULL;
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices)
 		if (d->is_handed_out && !d->is_usable &&
 		    add_advised(list, d->reason, d->pci->address, d->detail, device_advice(d)) < 0)
 			return NULL;
-	}
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
+	FOREACH(a, p->actions, p->n_actions) {
 		if (a->class != CLASS_CHANGE &&
 		    add_advised(list, a->reason, a->target, a->detail, action_advice(a)) < 0)
 			return NULL;
@@ -155,17 +144,17 @@ static json_t *make_health(const void *item)
 
 static const struct field gid_rows[] = {
 	NUMBER(struct gid, "index", index),
-	FIELD(FIELD_TEXT, struct gid, "gid", gid),
-	FIELD(FIELD_TEXT, struct gid, "type", type),
-	FIELD(FIELD_TEXT, struct gid, "netdev", netdev),
+	TEXT(struct gid, "gid", gid),
+	TEXT(struct gid, "type", type),
+	TEXT(struct gid, "netdev", netdev),
 };
 static const struct fields gid_fields = FIELDS(gid_rows, struct gid);
 
 static const struct field port_rows[] = {
 	NUMBER(struct port, "port", number),
-	FIELD(FIELD_TEXT, struct port, "state", state),
-	FIELD(FIELD_TEXT, struct port, "link_layer", link_layer),
-	FIELD(FIELD_TEXT, struct port, "rate", rate),
+	TEXT(struct port, "state", state),
+	TEXT(struct port, "link_layer", link_layer),
+	TEXT(struct port, "rate", rate),
 };
 static const struct fields port_fields = FIELDS(port_rows, struct port);
 
@@ -219,9 +208,9 @@ static const struct field device_rows[] = {
 	MADE("ports", make_ports),
 	VIA(FIELD_WORD, struct device, config, "mode", mode, .word = vf_mode_name),
 	VIA(FIELD_TEXT, struct device, config, "section", name),
-	FIELD(FIELD_FLAG, struct device, "handed_out", is_handed_out),
-	FIELD(FIELD_FLAG, struct device, "usable", is_usable),
-	FIELD(FIELD_FLAG, struct device, "in_pod", is_in_pod),
+	FLAG(struct device, "handed_out", is_handed_out),
+	FLAG(struct device, "usable", is_usable),
+	FLAG(struct device, "in_pod", is_in_pod),
 	WORD_FIELD(struct device, "code", reason, reason_code, _REASON_N),
 };
 static const struct fields device_fields = FIELDS(device_rows, struct device);
@@ -234,8 +223,8 @@ static const struct field link_rows[] = {
 	NUMBER(struct device, "returns", losses.n_back),
 	FIELD(FIELD_ARRAY, struct device, "lost_at", losses.last, .of = &lost_fields,
 	      .count = offsetof(struct device, losses.n_last)),
-	FIELD(FIELD_FLAG, struct device, "flapping", is_flapping),
-	FIELD(FIELD_FLAG, struct device, "excluded", is_excluded),
+	FLAG(struct device, "flapping", is_flapping),
+	FLAG(struct device, "excluded", is_excluded),
 };
 static const struct fields link_fields = FIELDS(link_rows, struct device);
 
@@ -251,8 +240,7 @@ static json_t *make_devices(const void *item)
 	json_auto_t *list = json_array();
 	json_t *vfs = NULL; /* of the PF that was last met: its VFs follow it */
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
+	FOREACH(d, p->devices, p->n_devices) {
 		json_t *device = fields_pack(&device_fields, d);
 
 		if (json_array_append_new(d->is_vf && vfs ? vfs : list, device) < 0)
@@ -302,9 +290,7 @@ static json_t *make_resources(const void *item)
 	       (resource = output_plugin_next_resource(s->config, p, resource))) {
 		size_t n = 0, n_infiniband = 0;
 
-		for (size_t i = 0; i < p->n_devices; i++) {
-			const struct device *d = &p->devices[i];
-
+		FOREACH(d, p->devices, p->n_devices) {
 			if (!streq(output_plugin_resource(s->config, d), resource) ||
 			    !output_plugin_has(s->config, s->node, p, d) || is_withheld(p, d))
 				continue;
@@ -323,7 +309,7 @@ static const struct field plugin_rows[] = {
 	VIA(FIELD_WORD, struct state_document, config, "type", plugin.type,
 	    .word = plugin_type_name),
 	FIELD(FIELD_STRING, struct state_document, "path", plugin_path),
-	FIELD(FIELD_FLAG, struct state_document, "written", is_written),
+	FLAG(struct state_document, "written", is_written),
 	NUMBER(struct state_document, "devices", n_devices),
 	MADE("resources", make_resources),
 	MADE("left_out", make_left_out),
@@ -338,9 +324,8 @@ static int fill_plugin(struct state_document *s)
 	s->plugin_path = s->manifest = "";
 	if (!plugin_has_file(s->config->plugin.type))
 		return 0;
-	for (size_t i = 0; i < s->plan->n_devices; i++)
-		s->n_devices +=
-			output_plugin_has(s->config, s->node, s->plan, &s->plan->devices[i]);
+	FOREACH(d, s->plan->devices, s->plan->n_devices)
+		s->n_devices += output_plugin_has(s->config, s->node, s->plan, d);
 	s->plugin_path = s->config->plugin.config_file;
 	s->manifest = s->config->plugin.manifest;
 	if (output_plugin(s->config, s->node, s->plan, &text) < 0)
@@ -372,7 +357,7 @@ static const struct field kubelet_rows[] = {
 	VIA(FIELD_TEXT, struct state_document, item, "detail", detail),
 	VIA(FIELD_TEXT, struct state_document, node, "since", kubelet.since),
 	VIA(FIELD_FLAG, struct state_document, node, "deferred", kubelet.is_deferred),
-	FIELD(FIELD_FLAG, struct state_document, "hints", has_hints),
+	FLAG(struct state_document, "hints", has_hints),
 };
 static const struct fields kubelet_fields = FIELDS(kubelet_rows, struct state_document);
 
@@ -400,9 +385,9 @@ static void fill_kubelet(struct state_document *s)
 }
 
 static const struct field pnet_rows[] = {
-	FIELD(FIELD_TEXT, struct pnet, "pnetid", id),
-	FIELD(FIELD_TEXT, struct pnet, "netdev", netdev),
-	FIELD(FIELD_TEXT, struct pnet, "ibdev", ibdev),
+	TEXT(struct pnet, "pnetid", id),
+	TEXT(struct pnet, "netdev", netdev),
+	TEXT(struct pnet, "ibdev", ibdev),
 	NUMBER(struct pnet, "port", port),
 };
 static const struct fields pnet_fields = FIELDS(pnet_rows, struct pnet);
@@ -421,8 +406,7 @@ static json_t *make_qos(const void *item)
 	const struct state_document *s = item;
 	json_auto_t *list = json_array();
 
-	for (size_t i = 0; i < s->plan->n_devices; i++) {
-		const struct device *d = &s->plan->devices[i];
+	FOREACH(d, s->plan->devices, s->plan->n_devices) {
 		json_auto_t *qos = output_qos(s->node, d->netdev, d->ibdev);
 
 		if (!qos || (json_object_size(qos) > 0 &&
@@ -495,17 +479,17 @@ static json_t *make_error(const void *item)
 
 static const struct field step_rows[] = {
 	WORD_FIELD(struct boot_step, "verb", verb, verb_name, _VERB_N),
-	FIELD(FIELD_TEXT, struct boot_step, "target", target),
-	FIELD(FIELD_TEXT, struct boot_step, "to", to),
+	TEXT(struct boot_step, "target", target),
+	TEXT(struct boot_step, "to", to),
 	MADE("outcome", make_outcome),
 	MADE("error", make_error),
 };
 static const struct fields step_fields = FIELDS(step_rows, struct boot_step);
 
 static const struct field boot_rows[] = {
-	FIELD(FIELD_TEXT, struct boot, "boot_id", boot_id),
+	TEXT(struct boot, "boot_id", boot_id),
 	NUMBER(struct boot, "time", time),
-	FIELD(FIELD_TEXT, struct boot, "kernel", kernel),
+	TEXT(struct boot, "kernel", kernel),
 	WORD_FIELD(struct boot, "state", state, node_state_name, _NODE_STATE_N),
 	LIST(FIELD_ARRAY, struct boot, "steps", steps, step_fields),
 };
@@ -521,10 +505,10 @@ static json_t *make_boots(const void *item)
 }
 
 static const struct field need_rows[] = {
-	FIELD(FIELD_TEXT, struct need, "pci", pci),
-	FIELD(FIELD_TEXT, struct need, "netdev", netdev),
-	FIELD(FIELD_FLAG, struct need, "by_vf", is_by_vf),
-	FIELD(FIELD_TEXT, struct need, "evidence", words),
+	TEXT(struct need, "pci", pci),
+	TEXT(struct need, "netdev", netdev),
+	FLAG(struct need, "by_vf", is_by_vf),
+	TEXT(struct need, "evidence", words),
 };
 static const struct fields need_fields = FIELDS(need_rows, struct need);
 
@@ -539,8 +523,7 @@ static json_t *make_nics(const void *item)
 	const struct node *n = ((const struct state_document *)item)->node;
 	json_auto_t *list = json_array();
 
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *f = &n->pcis[i];
+	FOREACH(f, n->pcis, n->n_pcis) {
 		const struct ibdev *ib = node_ibdev_of(n, f->address);
 		const struct netdev *nd = node_netdev_of(n, f->address);
 		char id[12];
@@ -549,7 +532,7 @@ static json_t *make_nics(const void *item)
 		    !(ib || pci_is_erdma(f) ||
 		      (pci_is_network(f) && (f->total_vfs > 0 || rdma_part_of(f->driver)))))
 			continue;
-		snprintf(id, sizeof(id), "%04x:%04x", f->vendor, f->device);
+		PRINT(id, "%04x:%04x", f->vendor, f->device);
 		if (json_array_append_new(
 			    list,
 			    json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:I}", "pci",
@@ -613,7 +596,7 @@ int output_state(const struct config *c, const struct node *n, const struct memo
 /* The way back */
 
 static const struct field head_rows[] = {
-	FIELD(FIELD_NAME, struct state_head, "boot_id", boot_id, .flags = FIELD_FORGET),
+	NAME(struct state_head, "boot_id", boot_id, .flags = FIELD_FORGET),
 	WORD_FIELD(struct state_head, "state", state, node_state_name, _NODE_STATE_N,
 		   .flags = FIELD_NEEDED),
 };
@@ -623,9 +606,8 @@ int output_read_state(const char *json, const char *boot_id, enum node_state *re
 {
 	json_auto_t *document = NULL;
 	struct state_head head = {};
-	int r;
+	int r = document_parse(json, strlen(json), 0, &document, NULL);
 
-	r = document_parse(json, strlen(json), 0, &document, NULL);
 	if (r >= 0)
 		r = fields_parse(&head_fields, document, &head, NULL);
 	if (r < 0)
@@ -642,11 +624,9 @@ static int put_reason(json_t *document, enum reason reason, const char *detail)
 	json_auto_t *list = json_array();
 	json_t *item;
 	size_t i;
-	int r;
+	int r = add_reason(list, reason, "", detail);
 
-	r = add_reason(list, reason, "", detail);
-	json_array_foreach(json_object_get(document, "reasons"), i, item)
-	{
+	json_array_foreach(json_object_get(document, "reasons"), i, item) {
 		if (!streq(document_get_text(item, "code"), reason_code(reason)) &&
 		    json_array_append(list, item) < 0)
 			r = -ENOMEM;
@@ -659,9 +639,8 @@ int output_add_config_changed(const char *hash, char **json)
 	json_auto_t *document = NULL;
 	json_t *reasons;
 	char *text;
-	int r;
+	int r = document_parse(*json, strlen(*json), 0, &document, NULL);
 
-	r = document_parse(*json, strlen(*json), 0, &document, NULL);
 	if (r < 0)
 		return r;
 	reasons = json_object_get(document, "reasons");
@@ -686,10 +665,9 @@ int output_degrade(const char *json, const char *boot_id, const char *hash, enum
 {
 	json_auto_t *document = NULL;
 	struct state_head head = {};
-	int r;
+	int r = json ? document_parse(json, strlen(json), JSON_REJECT_DUPLICATES, &document, NULL)
+		     : -EINVAL;
 
-	r = json ? document_parse(json, strlen(json), JSON_REJECT_DUPLICATES, &document, NULL)
-		 : -EINVAL;
 	if (r >= 0)
 		r = fields_parse(&state_head_fields, document, &head, NULL);
 	if (r < 0)
@@ -716,10 +694,7 @@ int output_state_line(const char *json, char **ret)
 /* Is the reason in the list, word for word? */
 static bool has_equal(const json_t *list, const json_t *reason)
 {
-	for (size_t i = 0; i < json_array_size(list); i++)
-		if (json_equal(json_array_get(list, i), reason))
-			return true;
-	return false;
+	return document_any(item, list, json_equal(item, reason));
 }
 
 static int add_news(const json_t *reason, bool is_over, struct news **news, size_t *n)
@@ -744,9 +719,8 @@ int output_news(const char *before, const char *after, struct news **ret, size_t
 	_cleanup_(freep) struct news *news = NULL;
 	const json_t *old, *new;
 	size_t n = 0;
-	int r;
+	int r = before ? document_parse(before, strlen(before), 0, &x, NULL) : 0;
 
-	r = before ? document_parse(before, strlen(before), 0, &x, NULL) : 0;
 	if (r != -ENOMEM) /* what was there may be damaged */
 		r = document_parse(after, strlen(after), 0, &y, NULL);
 	if (r < 0)

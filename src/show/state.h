@@ -62,8 +62,7 @@ int output_add_config_changed(const char *hash, char **json);
 int output_degrade(const char *json, const char *boot_id, const char *hash, enum reason reason,
 		   const char *detail, char **ret);
 
-/* A text of output_state() in one line, for readers of JSON lines. Return: 0, -EINVAL or -ENOMEM.
- */
+/* A text of output_state() in one line, for JSON lines. Return: 0, -EINVAL or -ENOMEM. */
 int output_state_line(const char *json, char **ret);
 
 /* An item of "reasons"; @advice NULL: the reason's own. Return: NULL when there is no memory. */

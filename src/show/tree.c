@@ -190,9 +190,8 @@ static int add_pf(struct tree *t, const json_t *pf, bool is_last)
 {
 	const json_t *vfs = json_object_get(pf, "vfs");
 	size_t n = json_array_size(vfs);
-	int r;
+	int r = add_row(t, pf, is_last ? "└─ " : "├─ ", numa_of(pf));
 
-	r = add_row(t, pf, is_last ? "└─ " : "├─ ", numa_of(pf));
 	while (n > 0 && !is_drawn(t, json_array_get(vfs, n - 1)))
 		n--;
 	if (r >= 0 && n == 0 && json_array_size(vfs) > 0)
@@ -201,8 +200,7 @@ static int add_pf(struct tree *t, const json_t *pf, bool is_last)
 	for (size_t i = 0; i < n && r >= 0; i++) {
 		char branch[32];
 
-		snprintf(branch, sizeof(branch), "%s%s", is_last ? "   " : "│  ",
-			 i + 1 == n ? "└─ " : "├─ ");
+		PRINT(branch, "%s%s", is_last ? "   " : "│  ", i + 1 == n ? "└─ " : "├─ ");
 		if (is_drawn(t, json_array_get(vfs, i)))
 			r = add_row(t, json_array_get(vfs, i), branch, numa_of(pf));
 	}
@@ -354,11 +352,8 @@ static void count(const json_t *devices, size_t *n, size_t *n_usable)
  * devices. */
 static bool has_port_of_lag(const json_t *devices)
 {
-	for (size_t i = 0; i < json_array_size(devices); i++)
-		if (streq(document_get_text(json_array_get(devices, i), "code"),
-			  reason_code(REASON_PORT_OF_LAG)))
-			return true;
-	return false;
+	return document_any(d, devices,
+			    streq(document_get_text(d, "code"), reason_code(REASON_PORT_OF_LAG)));
 }
 
 static void draw_first(const struct tree *t, size_t n_reasons)
@@ -459,7 +454,9 @@ static const char *nearness(const json_t *a, const json_t *b)
 								  : NULL;
 	if (a == b)
 		return "X";
-	json_array_foreach(nics, i, nic) if (streq(json_string_value(nic), pci)) return "PIX";
+	json_array_foreach(nics, i, nic)
+		if (streq(json_string_value(nic), pci))
+			return "PIX";
 	return numa_of(a) < 0 || numa_of(b) < 0 ? "?" : numa_of(a) == numa_of(b) ? "NODE" : "SYS";
 }
 
@@ -475,18 +472,17 @@ static int draw_topology(const struct tree *t)
 	if (json_array_extend(all, json_object_get(t->state, "devices")) < 0)
 		return -EINVAL;
 	fprintf(t->f, "%18s", "");
-	json_array_foreach(all, i, a)
-	{
+	json_array_foreach(all, i, a) {
 		sheet_format(a, "[{ibdev}|{pci}]", text, sizeof(text));
 		fprintf(t->f, "%-14s", text);
 	}
 	fputs("NUMA\n", t->f);
-	json_array_foreach(all, i, a)
-	{
+	json_array_foreach(all, i, a) {
 		sheet_format(a, json_object_get(a, "near_by") ? "GPU {pci}" : "[{ibdev}|{pci}]",
 			     text, sizeof(text));
 		fprintf(t->f, "%-18s", text);
-		json_array_foreach(all, k, b) fprintf(t->f, "%-14s", nearness(a, b));
+		json_array_foreach(all, k, b)
+			fprintf(t->f, "%-14s", nearness(a, b));
 		sheet_format(a, "[{numa_node}|?]\n", text, sizeof(text));
 		fputs(text, t->f);
 	}
@@ -526,9 +522,8 @@ int output_tree(const char *state_json, enum tree_view view, const struct screen
 	json_auto_t *state = NULL;
 	_cleanup_(tree_done) struct tree t = { .screen = screen, .view = view };
 	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = document_parse(state_json, strlen(state_json), 0, &state, NULL);
 
-	r = document_parse(state_json, strlen(state_json), 0, &state, NULL);
 	if (r < 0)
 		return r;
 	if (!json_is_object(state) || !json_is_string(json_object_get(state, "state")))

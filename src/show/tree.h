@@ -11,8 +11,7 @@
 
 enum tree_view {
 	TREE_ALL,
-	TREE_PROBLEMS, /* what is not usable, and reasons; a line for a NIC whose VFs are all well
-			*/
+	TREE_PROBLEMS, /* what is not usable, and reasons; a line for a NIC whose VFs are well */
 	TREE_TOPOLOGY, /* GPUs and NICs as a matrix, as "nvidia-smi topo -m" */
 };
 

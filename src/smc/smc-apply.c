@@ -31,9 +31,7 @@ static int remove_wrong(struct work *w, const struct pnet_wish *wish, const char
 		return r;
 
 	r = 0;
-	for (size_t i = 0; i < t->n; i++) {
-		const struct pnet *e = &t->entries[i];
-
+	FOREACH(e, t->entries, t->n) {
 		if (!streq(e->id, id) || pnet_judge(w->node, wish, e) == PNET_WRONG)
 			continue;
 		r_add = smc_add(&w->os->smc, e);
@@ -74,9 +72,8 @@ static int add_missing(struct work *w, const struct pnet_wish *wish, const struc
 static int look_again(struct work *w, const struct pnet_wish *wish)
 {
 	_owns_(struct smc_table, entries) t = {};
-	int r;
+	int r = smc_list(&w->os->smc, &t.entries, &t.n);
 
-	r = smc_list(&w->os->smc, &t.entries, &t.n);
 	if (r < 0)
 		return r;
 	if (is_right(w, wish, &t, false) && is_right(w, wish, &t, true))

@@ -295,13 +295,10 @@ int plan_note_repeats(const struct config *c, const struct node *n, const struct
 	int r = 0;
 
 	forget(n, memory, is_counting, tried->is_asked || !streq(memory->last_hash, c->hash));
-	for (size_t i = 0; i < tried->n_actions && r >= 0; i++) {
-		const struct action *a = &tried->actions[i];
-
+	FOREACH_WHILE(a, tried->actions, tried->n_actions, r >= 0)
 		if (a->is_done && a->result >= 0 && is_counted(a) &&
 		    (!tried->is_asked || a->verb == VERB_PROBE_DRIVER) && !is_part(tried, a))
 			r = note(a, n, memory);
-	}
 	return r;
 }
 
@@ -309,8 +306,7 @@ int plan_note_repeats(const struct config *c, const struct node *n, const struct
 
 void plan_forget_replaced(const struct node *n, struct attempts *tried)
 {
-	for (size_t i = 0; i < tried->n_actions; i++) {
-		struct action *a = &tried->actions[i];
+	FOREACH(a, tried->actions, tried->n_actions) {
 		const uint64_t now = instance_of(n, a);
 
 		/* These verbs make a new instance themselves. */
@@ -363,8 +359,7 @@ int plan_recall_failures(const struct config *c, const struct memory *memory,
 	if (!streq(memory->last_hash, c->hash))
 		return 0;
 
-	for (size_t i = 0; i < memory->n_attempts; i++) {
-		const struct attempt *f = &memory->attempts[i];
+	FOREACH(f, memory->attempts, memory->n_attempts) {
 		struct action a = { .class = CLASS_CHANGE,
 				    .is_done = true,
 				    .is_recalled = true,
@@ -470,8 +465,7 @@ static void mark(const struct action *t, struct plan *p, struct action *a)
 
 void plan_mark_tried(struct plan *p)
 {
-	for (size_t i = 0; i < p->n_actions; i++) {
-		struct action *a = &p->actions[i];
+	FOREACH(a, p->actions, p->n_actions) {
 		const struct action *t = a->class == CLASS_CHANGE ? find_tried(p->tried, a) : NULL;
 
 		if (t)

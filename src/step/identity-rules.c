@@ -29,7 +29,7 @@ static uint64_t hash(const char *kind, const char *seed, uint32_t index, uint32_
 	char text[160];
 	uint64_t h;
 
-	snprintf(text, sizeof(text), "%s %s %" PRIu32 " %" PRIu32, kind, seed, index, try);
+	PRINT(text, "%s %s %" PRIu32 " %" PRIu32, kind, seed, index, try);
 	h = hash_text(text);
 	h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
 	h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);

@@ -75,11 +75,9 @@ int ledger_forget(struct work *w, const struct action *a, enum verb verb)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
 	_cleanup_(closep) int lock = fs_lock(&w->os->fs, LANES_LOCK_PATH, LANES_LOCK_USEC);
-	struct ledger_entry *e;
-	int r;
+	int r = lock < 0 ? lock : read_ledger(w, &l);
+	struct ledger_entry *e = r < 0 ? NULL : find(&l, a, verb);
 
-	r = lock < 0 ? lock : read_ledger(w, &l);
-	e = r < 0 ? NULL : find(&l, a, verb);
 	if (!e)
 		return r;
 	ledger_drop(&l, e);

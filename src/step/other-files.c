@@ -111,11 +111,10 @@ static int find_kind(const struct file_request *allowed, const char *name, struc
 		const char *prefix;
 	} outputs[] = { { OUTPUT_NCCL, "NCCL_" }, { OUTPUT_NFD, NFD_PREFIX } };
 
-	for (size_t i = 0; i < ELEMENTSOF(outputs); i++)
-		if (streq(name, output_name(outputs[i].output))) {
-			*ret = (struct file_kind){ allowed->paths[outputs[i].output],
-						   output_mark(outputs[i].output),
-						   outputs[i].prefix, NULL };
+	FOREACH(o, outputs, ELEMENTSOF(outputs))
+		if (streq(name, output_name(o->output))) {
+			*ret = (struct file_kind){ allowed->paths[o->output],
+						   output_mark(o->output), o->prefix, NULL };
 			return 0;
 		}
 	if (!streq(name, MANIFEST_NAME))
@@ -174,8 +173,8 @@ int other_files_serve(const struct fs *fs, const struct file_request *allowed, c
 	if (!blank || !text || blank > text || (size_t)(blank - question) >= sizeof(name) ||
 	    (size_t)(text - blank) > sizeof(path))
 		return -EBADMSG;
-	snprintf(name, sizeof(name), "%.*s", (int)(blank - question), question);
-	snprintf(path, sizeof(path), "%.*s", (int)(text - blank - 1), blank + 1);
+	PRINT(name, "%.*s", (int)(blank - question), question);
+	PRINT(path, "%.*s", (int)(text - blank - 1), blank + 1);
 	text++;
 
 	if (streq(name, RULES_NAME))

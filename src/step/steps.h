@@ -10,16 +10,18 @@
 
 struct module_options;
 
+/* A step of plan_make(). It may use all that is set of @p by the steps before it. */
+typedef void plan_step(const struct config *c, const struct node *n, const struct memory *memory,
+		       struct plan *p);
+
 /* First of all: the static pod of the boot before goes. */
-void plan_old_pod(const struct config *c, const struct node *n, const struct memory *memory,
-		  struct plan *p);
+plan_step plan_old_pod;
 
 #define QUIET_USEC (15 * USEC_PER_SEC)
 #define YOUNG_USEC (10 * USEC_PER_SEC)
 
 /* Sets p->graph, p->needs and what belongs to them, and p->again_usec. */
-void plan_needs(const struct config *c, const struct node *n, const struct memory *memory,
-		struct plan *p);
+plan_step plan_needs;
 
 #define NODE_NIC_AUTO "auto"
 #define NODE_NIC_NONE "none"
@@ -32,8 +34,7 @@ void plan_needs(const struct config *c, const struct node *n, const struct memor
  * With Type=sriov, which moves netdevs into pods, nothing that carries the node or that the host
  * uses. The first [Device NAME] section that matches a PF owns it.
  */
-void plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
-		  struct plan *p);
+plan_step plan_devices;
 const struct device_config *
 plan_section_of(const struct config *c, const struct node *n, const struct memory *memory,
 		const struct pci *pci); /* NULL: none, or it is no NIC */
@@ -47,8 +48,7 @@ bool plan_is_match(const char *match, const struct node *n, const struct memory 
  * service does to its function, up to 2 s later. p->again_usec is when one ends to flap, or is down
  * for Drop=.
  */
-void plan_flaps(const struct config *c, const struct node *n, const struct memory *memory,
-		struct plan *p);
+plan_step plan_flaps;
 
 /* Does the function itself carry the node, so that its netdev is left alone? */
 bool plan_carries_node(const struct device *d);
@@ -58,19 +58,15 @@ bool plan_carries_node(const struct device *d);
  * changes, and for a CNI plugin that is at work on it: p->again_usec. Before all that looks at
  * netdevs: sets is_changed and is_restore_due of devices.
  */
-void plan_given_back(const struct config *c, const struct node *n, const struct memory *memory,
-		     struct plan *p);
+plan_step plan_given_back;
 
 /* After the links: a route needs one that is up. */
-void plan_lost(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p);
+plan_step plan_lost;
 
-void plan_driver(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p);
+plan_step plan_driver;
 /* Loads a module that is not in the kernel, or says what stands against it. */
 void plan_want_module(const struct node *n, struct plan *p, const char *name, enum step step);
-void plan_netns(const struct config *c, const struct node *n, const struct memory *memory,
-		struct plan *p);
+plan_step plan_netns;
 
 /*
  * Adds a refused VERB_SET_OPTION for each line with another value than the wanted one, with file
@@ -91,17 +87,14 @@ struct option_file {
 void plan_option_file(const struct option_file *f, struct plan *p);
 
 /* Leaves out what three boots failed at; after each of those that may crash the machine. */
-void plan_boots(const struct config *c, const struct node *n, const struct memory *memory,
-		struct plan *p);
+plan_step plan_boots;
 
 /* Before plan_vf(): the rules have to be there when VFs appear. Sets p->rules. */
-void plan_udev_rules(const struct config *c, const struct node *n, const struct memory *memory,
-		     struct plan *p);
+plan_step plan_udev_rules;
 
 /* A VF count changes only through zero, so 4 to 8 takes two steps: sriov_numvfs_store() in
  * drivers/pci/iov.c. Nothing that is in use is ever destroyed. */
-void plan_vf(const struct config *c, const struct node *n, const struct memory *memory,
-	     struct plan *p);
+plan_step plan_vf;
 
 /*
  * Sets up VFs that exist, in rounds: each look finds how far they are.
@@ -111,8 +104,7 @@ void plan_vf(const struct config *c, const struct node *n, const struct memory *
  * switched on again and they are bound. Autoprobe that this service switched off is also switched
  * on here after a crash, for any PF, whatever the configuration says by then.
  */
-void plan_vf_setup(const struct config *c, const struct node *n, const struct memory *memory,
-		   struct plan *p);
+plan_step plan_vf_setup;
 /* Does its card, or that of its PF, let the host set nothing of VFs? */
 bool plan_refuses_settings(const struct node *n, const struct device *d);
 uint32_t plan_wanted_vfs(const struct device_config *dc,
@@ -129,35 +121,28 @@ void plan_put_off(const struct node *n, const struct memory *memory, struct plan
 const struct need *plan_vf_of_node(const struct node *n, const struct plan *p,
 				   const struct device *d);
 
-void plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory,
-		  struct plan *p);
+plan_step plan_link_pf;
 /* After plan_vf(): those of QUIRK_UP_AFTER_VFS whose VFs cannot be made. */
-void plan_link_late_pf(const struct config *c, const struct node *n, const struct memory *memory,
-		       struct plan *p);
-void plan_link_vf(const struct config *c, const struct node *n, const struct memory *memory,
-		  struct plan *p);
+plan_step plan_link_late_pf;
+plan_step plan_link_vf;
 
 /*
  * [QoS]: priorities of the ports of PFs, by DCB, and rdma_cm's defaults of all devices; nothing of
  * what carries the node, what is in a pod or in use, and what firmware sets. Asks for node.dcbs.
  */
-void plan_qos(const struct config *c, const struct node *n, const struct memory *memory,
-	      struct plan *p);
+plan_step plan_qos;
 
 /* Sets p->nic_netdevs, with what they are to have: nic-netdev-rules.h. */
-void plan_nic_netdevs(const struct config *c, const struct node *n, const struct memory *memory,
-		      struct plan *p);
+plan_step plan_nic_netdevs;
 
 /*
  * Settings of NIC netdevs in /proc/sys/net, never a global one. Before links go up: the kernel asks
  * for routers when one does, if it is to listen to them.
  */
-void plan_sysctl(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p);
+plan_step plan_sysctl;
 
 /* Addresses of Address=static and metadata, and away with those of before. */
-void plan_addresses(const struct config *c, const struct node *n, const struct memory *memory,
-		    struct plan *p);
+plan_step plan_addresses;
 
 /*
  * The metric of the prefix routes of managed netdevs: the larger of Metric= and one more than the
@@ -165,50 +150,40 @@ void plan_addresses(const struct config *c, const struct node *n, const struct m
  * successive ones in the order of their PCI addresses. The same on every run, since ours do not
  * count.
  */
-void plan_route(const struct config *c, const struct node *n, const struct memory *memory,
-		struct plan *p);
+plan_step plan_route;
 
-/* A table and rules for each NIC, PolicyRules=; and the questions to the kernel whether they hold.
- */
-void plan_policy_routing(const struct config *c, const struct node *n, const struct memory *memory,
-			 struct plan *p);
+/* A table and rules for each NIC, PolicyRules=; and questions to the kernel whether they hold. */
+plan_step plan_policy_routing;
 
 /* IPv6=ra: the neighbour entry of each gateway is kept resolved. */
-void plan_neigh(const struct config *c, const struct node *n, const struct memory *memory,
-		struct plan *p);
+plan_step plan_neigh;
 
 /* Hints about other programs that change managed NICs. */
-void plan_coexistence(const struct config *c, const struct node *n, const struct memory *memory,
-		      struct plan *p);
+plan_step plan_coexistence;
 
 /* Waits for the GID of each IPv4 address, for which the kernel has no event. */
-void plan_gids(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p);
+plan_step plan_gids;
 /*
  * With Address=metadata: whom the metadata service is asked about, once in a boot, for its address
  * and its gateway. Not of what carries the node, such as the primary ENI; while there is no default
  * route, nothing can tell which that is. To be called before what uses the answers.
  */
-void plan_metadata(const struct config *c, const struct node *n, const struct memory *memory,
-		   struct plan *p);
+plan_step plan_metadata;
 
 /*
  * SMC-R: the module, and for each device that is handed out an entry of its netdev and one of its
  * RDMA device in SMC's table, both with the MAC as PNETID. Only in driver mode default; compat is
  * warned of, ofed refused.
  */
-void plan_smc(const struct config *c, const struct node *n, const struct memory *memory,
-	      struct plan *p);
+plan_step plan_smc;
 
 /*
  * Probes a PF once more that was never bound in this boot, at most once a minute: p->again_usec.
  * When nothing else is left to be done.
  */
-void plan_late(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p);
+plan_step plan_late;
 
-void plan_kubelet(const struct config *c, const struct node *n, const struct memory *memory,
-		  struct plan *p);
+plan_step plan_kubelet;
 
 /*
  * Sets p->questions: what the plan depends on, the node does not have, and no plan of this look
@@ -217,8 +192,7 @@ void plan_kubelet(const struct config *c, const struct node *n, const struct mem
 int plan_ask(const struct node *n, struct plan *p);
 
 /* The items that say what the devices wait for, and the state of the node that follows. */
-void plan_state(const struct config *c, const struct node *n, const struct memory *memory,
-		struct plan *p);
+plan_step plan_state;
 
 /**
  * plan_remember() - what pass_memory_fields of model/memory.h has for the next pass of this boot
@@ -235,8 +209,7 @@ int plan_remember(const struct config *c, const struct node *n, const struct mem
 		  const struct plan *p, struct memory *ret);
 
 /* Last: p->plugin, p->manifest and p->lint are those of plugin-output.h, and p->state is known. */
-void plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
-		 struct plan *p);
+plan_step plan_plugin;
 
 /*
  * A NIC keeps the name that netdev: of its section matched it by. Drops the names of NICs whose
@@ -277,8 +250,7 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
  * removed, and so are the NCCL and the CDI file when there is nothing to write: old text would be
  * wrong.
  */
-void plan_outputs(const struct config *c, const struct node *n, const struct memory *memory,
-		  struct plan *p);
+plan_step plan_outputs;
 
 /**
  * plan_revert() - list the steps back

@@ -44,9 +44,8 @@ static int count_again(struct work *w, const struct action *a)
 	const int64_t want = a->number.to.n;
 	char from[SHOWN_LEN];
 	uint32_t have;
-	int r;
+	int r = fs_count(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s", a->target), "virtfn", &have);
 
-	r = fs_count(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s", a->target), "virtfn", &have);
 	if (r < 0 || have == want)
 		return r;
 	snprintf(w->error, CHILD_ERROR_LEN, "%" PRIu32 " VFs are there, not %" PRId64, have, want);
@@ -80,10 +79,9 @@ static void take_back_note(struct work *w, const struct action *a)
 static int check_removal(struct work *w, const struct action *a)
 {
 	uint32_t number, have = 0;
-	int r;
+	int r = fs_read_u32(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s/sriov_numvfs", a->target),
+			    &number);
 
-	r = fs_read_u32(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s/sriov_numvfs", a->target),
-			&number);
 	if (r == -ENOENT)
 		return 0; /* the write fails with the reason */
 	if (r >= 0)
@@ -135,9 +133,8 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime, con
 	_owns_(struct autoprobes, entries) l = {};
 	struct autoprobe_entry *e;
 	size_t n;
-	int r;
+	int r = memory_read_all(fs, lifetime, &autoprobes_fields, &l);
 
-	r = memory_read_all(fs, lifetime, &autoprobes_fields, &l);
 	if (r < 0)
 		return r;
 	n = l.n_entries;
@@ -277,7 +274,7 @@ static int tell_networkd(struct work *w)
 
 	if (file == 0)
 		return 0;
-	snprintf(since, sizeof(since), "%" PRIu64, file);
+	PRINT(since, "%" PRIu64, file);
 	r = manager_request(REQUEST_NETWORKD, since, NULL, 0);
 	if (r == -ENOENT || r == -EHOSTDOWN)
 		return 0; /* it is not running */
@@ -304,9 +301,8 @@ static int tell_udev(struct work *w)
 
 int apply_write_rules(struct work *w, const struct action *a)
 {
-	int r;
+	int r = other_files_put(&w->os->fs, RULES_NAME, a->target, w->rules);
 
-	r = other_files_put(&w->os->fs, RULES_NAME, a->target, w->rules);
 	if (r >= 0)
 		r = tell_udev(w);
 	if (r < 0)

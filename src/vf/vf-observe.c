@@ -23,8 +23,7 @@ static void recall_autoprobe(const struct fs *fs, enum memory_lifetime lifetime,
 	_owns_(struct autoprobes, entries) l = {};
 
 	node_note(n, memory_read(fs, lifetime, &autoprobes_fields, &l));
-	for (size_t i = 0; i < l.n_entries; i++) {
-		const struct autoprobe_entry *e = &l.entries[i];
+	FOREACH(e, l.entries, l.n_entries) {
 		struct pci *pci = (struct pci *)node_pci(n, e->pci);
 
 		if (!pci)
@@ -124,9 +123,8 @@ static bool has_word(const char *text, const char *word)
 	regex_t r;
 	bool is_there;
 
-	snprintf(pattern, sizeof(pattern),
-		 "^[ \t]*([^#; \ta-z0-9]|[^#; \t][^#]*[^#a-z0-9])?%s%s([^a-z0-9]|$)",
-		 word[0] == '[' ? "\\" : "", word);
+	PRINT(pattern, "^[ \t]*([^#; \ta-z0-9]|[^#; \t][^#]*[^#a-z0-9])?%s%s([^a-z0-9]|$)",
+	      word[0] == '[' ? "\\" : "", word);
 	if (!word[0] || !strcasestr(text, word) ||
 	    regcomp(&r, pattern, REG_EXTENDED | REG_ICASE | REG_NEWLINE | REG_NOSUB))
 		return false;
@@ -157,8 +155,7 @@ static bool is_external(const char *text, const char *key)
 	return n <= 0;
 }
 
-/* Adds a file for each PF that it names, or for every PF when it names none. False: it is a folder.
- */
+/* Adds a file for each PF that it names, or for every PF if it names none. False: a folder. */
 static bool add_owner(const struct fs *fs, const char *path, const char *key, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -173,13 +170,12 @@ static bool add_owner(const struct fs *fs, const char *path, const char *key, st
 		return true;
 	for (size_t i = 0; i < n->n_pcis; i++)
 		names_any |= is_named(text, n, &n->pcis[i]);
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *pci = &n->pcis[i];
+	FOREACH(pci, n->pcis, n->n_pcis) {
 		struct vf_owner o = {};
 
 		if (!pci->has_sriov || (names_any && !is_named(text, n, pci)))
 			continue;
-		snprintf(o.path, sizeof(o.path), "/%s", path);
+		PRINT(o.path, "/%s", path);
 		COPY(o.key, key);
 		COPY(o.pci, pci->address);
 		NODE_ADD(n, vf_owners, o);
@@ -193,8 +189,7 @@ static void add_owners(const struct fs *fs, const char *const *folders, const ch
 	_cleanup_(conf_files_done) struct conf_files files = {};
 
 	node_note(n, conf_files_list(fs, folders, pattern, &files));
-	for (size_t i = 0; i < files.n_items; i++) {
-		const struct conf_file *f = &files.items[i];
+	FOREACH(f, files.items, files.n_items) {
 		char paths[ELEMENTSOF(owner_files->folders)][FS_PATH_LEN];
 		const char *inside[ELEMENTSOF(paths)] = {};
 
@@ -216,9 +211,8 @@ void observe_vf_owners(const struct fs *fs, const struct questions *q, struct no
 	quiet.unread = NULL;
 	if (n->n_vf_owners > 0)
 		return;
-	for (size_t i = 0; i < ELEMENTSOF(owner_files) && questions_ask(q, QUESTION_PCIE); i++)
-		add_owners(&quiet, owner_files[i].folders, owner_files[i].pattern,
-			   owner_files[i].key, false, n);
+	FOREACH_WHILE(file, owner_files, ELEMENTSOF(owner_files), questions_ask(q, QUESTION_PCIE))
+		add_owners(&quiet, file->folders, file->pattern, file->key, false, n);
 }
 
 void observe_vfs(struct os *d, struct node *n, const struct memory *memory)

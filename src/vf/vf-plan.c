@@ -31,9 +31,9 @@ uint32_t plan_wanted_vfs(const struct device_config *dc, const struct pci *pf)
 static struct action *add_change(struct plan *p, enum class class, enum reason reason,
 				 const struct pci *pf, uint32_t from, uint32_t to)
 {
-	struct action *a;
+	struct action *a =
+		plan_add_reason(p, STEP_VF, VERB_SET_NUM_VFS, class, pf->address, reason);
 
-	a = plan_add_reason(p, STEP_VF, VERB_SET_NUM_VFS, class, pf->address, reason);
 	action_set_numbers(a, from, to == COUNT_MAX ? VALUE_MAX : to);
 	return a;
 }
@@ -187,8 +187,7 @@ void plan_put_off(const struct node *n, const struct memory *memory, struct plan
 	char detail[VF_PRECHECK_LEN];
 	enum class class;
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *by = &p->devices[i];
+	FOREACH(by, p->devices, p->n_devices) {
 		bool has_vfs = false;
 
 		if (by->put_off_by || !wants_change(p, by) ||
@@ -196,9 +195,7 @@ void plan_put_off(const struct node *n, const struct memory *memory, struct plan
 			continue;
 		for (size_t k = 0; k < p->n_devices; k++)
 			has_vfs |= p->devices[k].is_vf && p->devices[k].config == by->config;
-		for (size_t k = 0; k < p->n_devices; k++) {
-			struct device *d = &p->devices[k];
-
+		FOREACH(d, p->devices, p->n_devices) {
 			/* A NIC that the node needs is left as it is. A NIC without VFs, beside one
 			 * that has them, is in the middle of its change, or has just come. */
 			if (d->wanted_vfs == UINT32_MAX || d->config != by->config ||
@@ -218,10 +215,9 @@ static void plan_pf(const struct node *n, const struct memory *memory, struct pl
 	const char *advice = NULL;
 	enum class class;
 	enum reason reason;
-	const struct action *running;
 	struct action *a;
+	const struct action *running = attempts_changing_vfs(p->tried, d->pci->address);
 
-	running = attempts_changing_vfs(p->tried, d->pci->address);
 	if (running) { /* its end tells how many VFs there are */
 		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, d->pci->address);
 		*a = *running;
@@ -245,18 +241,13 @@ static void plan_pf(const struct node *n, const struct memory *memory, struct pl
 /* VKE advises against it: GPU jobs want all of a port. */
 static void hint_gpus(const struct node *n, struct plan *p)
 {
-	const char *gpu = "", *section = NULL;
+	const struct pci *gpu = FIND_LAST(f, n->pcis, n->n_pcis, pci_is_gpu(f));
+	const struct device *d =
+		FIND(it, p->devices, p->n_devices, it->config->mode == VF_MODE_SHARED_MULTI);
 
-	for (size_t i = 0; i < n->n_pcis; i++)
-		if (pci_is_gpu(&n->pcis[i]))
-			gpu = n->pcis[i].address;
-	for (size_t i = p->n_devices; i > 0; i--)
-		if (p->devices[i - 1].config->mode == VF_MODE_SHARED_MULTI)
-			section = p->devices[i - 1].config->name;
-	if (!gpu[0] || !section)
-		return;
-
-	plan_add_hint(p, REASON_GPU_SHARED_MULTI, "", "[Device %s], GPU %s", section, gpu);
+	if (gpu && d)
+		plan_add_hint(p, REASON_GPU_SHARED_MULTI, "", "[Device %s], GPU %s",
+			      d->config->name, gpu->address);
 }
 
 void plan_vf(const struct config *c _unused_, const struct node *n, const struct memory *memory,
@@ -318,7 +309,7 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
 
 	ret[0] = '\0';
 	if (pf && pf != pci)
-		snprintf(whose, sizeof(whose), "its PF %s: ", pf->address);
+		PRINT(whose, "its PF %s: ", pf->address);
 	if (pf && !dc)
 		explain_unmanaged(pf, whose, ret, size);
 	if (!dc)
@@ -358,7 +349,7 @@ static bool keeps_vfs(const struct node *n, const struct pci *pci)
 {
 	char path[PCI_LEN + 4];
 
-	snprintf(path, sizeof(path), "/%s/", pci->address);
+	PRINT(path, "/%s/", pci->address);
 	return pci->num_vfs > 0 && n->rules_file && strstr(n->rules_file, path);
 }
 
@@ -369,10 +360,9 @@ static int make_rules(const struct node *node, const struct plan *p, char **ret,
 
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < node->n_pcis; i++)
-		if (node->pcis[i].has_sriov &&
-		    (gets_vfs(p, &node->pcis[i]) || keeps_vfs(node, &node->pcis[i]))) {
-			fprintf(out.f, "%s\n", node->pcis[i].address);
+	FOREACH(pci, node->pcis, node->n_pcis)
+		if (pci->has_sriov && (gets_vfs(p, pci) || keeps_vfs(node, pci))) {
+			fprintf(out.f, "%s\n", pci->address);
 			*ret_n += 1;
 		}
 	return stream_close(&out) < 0 ? -ENOMEM : udev_rules_make(out.text, ret);

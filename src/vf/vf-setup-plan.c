@@ -32,9 +32,8 @@ static bool is_held(const struct memory *memory, const struct device *pf)
 
 static struct action *add_setting(struct plan *p, const struct vf *v, enum verb verb)
 {
-	struct action *a;
+	struct action *a = plan_add(p, STEP_VF, verb, CLASS_CHANGE, v->device->pci->address);
 
-	a = plan_add(p, STEP_VF, verb, CLASS_CHANGE, v->device->pci->address);
 	a->detail = plan_text(p, "VF %" PRIu32 " of %s", v->info->index, v->info->pf);
 	return a;
 }
@@ -51,8 +50,7 @@ static bool is_idle(const struct memory *memory, const struct vf *v)
 	       !in_use_of_function(v->graph, memory, d->pci, users, sizeof(users));
 }
 
-/* A bound VF reads its MAC or GUID when it is bound, so it is bound a second time: once in a boot.
- */
+/* A VF reads its MAC or GUID when it is bound, so it is bound a second time: once in a boot. */
 static bool can_rebuild(const struct memory *memory, const struct vf *v)
 {
 	return !v->device->is_rebuilt && !is_held(memory, v->pf) &&
@@ -173,8 +171,7 @@ static void want_settings(const struct node *n, const struct memory *memory, str
 /* A crash may come between the record and the switch, or between the switch and the record. */
 static void restore_autoprobe(const struct node *n, const struct memory *memory, struct plan *p)
 {
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *pf = &n->pcis[i];
+	FOREACH(pf, n->pcis, n->n_pcis) {
 		struct action *a;
 
 		if (!pf->is_recorded || vf_precheck_has_autoprobe_off(pf) || pf->is_busy ||
@@ -316,8 +313,7 @@ static void for_each_vf(const struct node *n, const struct memory *memory, struc
 	const struct device *pf = NULL;
 	char seed[MAC_LEN] = "";
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
+	FOREACH(d, p->devices, p->n_devices) {
 		struct vf v;
 
 		if (!d->is_vf) {
@@ -341,12 +337,10 @@ static void hint_foreign(struct plan *p, const struct device *pf)
 {
 	char detail[192] = "", item[PCI_LEN + sizeof(pf->detail) + 4];
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
+	FOREACH(d, p->devices, p->n_devices) {
 		if (!d->is_foreign || !streq(d->pci->physfn, pf->pci->address))
 			continue;
-		snprintf(item, sizeof(item), "%s: %s", d->pci->address, d->detail);
+		PRINT(item, "%s: %s", d->pci->address, d->detail);
 		in_use_append(detail, sizeof(detail), item);
 	}
 	if (detail[0])
