@@ -203,7 +203,7 @@ static int check_device(struct verify *v, const struct device *d)
 {
 	int r;
 
-	if (d->has_vf_mode && d->wanted_vfs != UINT32_MAX && d->pci->num_vfs < d->wanted_vfs) {
+	if (d->has_vf_mode && d->wanted_vfs != COUNT_LEAVE && d->pci->num_vfs < d->wanted_vfs) {
 		v->is_unknown |= v->node->is_copy;
 		return add(v, CHECK_VFS, d->pci->address, v->node->is_copy ? SKIPPED : FAIL,
 			   "%" PRIu32 " of %" PRIu32 " VFs", d->pci->num_vfs, d->wanted_vfs);

@@ -200,10 +200,10 @@ static enum reason find_aside(const struct config *c, const struct device *d)
 static void list_left_out(const struct config *c, const struct device *d, char *ret, size_t size)
 {
 	const bool is_free = d->need && !d->is_named;
-	const uint32_t want = d->is_vf ? UINT32_MAX : plan_wanted_vfs(d->config, d->pci);
+	const uint32_t want = d->is_vf ? COUNT_LEAVE : plan_wanted_vfs(d->config, d->pci);
 
 	ret[0] = '\0';
-	if (is_free && want != UINT32_MAX && want != d->pci->num_vfs)
+	if (is_free && want != COUNT_LEAVE && want != d->pci->num_vfs)
 		append_word(ret, size, ", ", "VirtualFunctions=");
 	if (is_free && (!d->is_vf || d->is_handed_out) && d->netdev && d->config->mtu > 0 &&
 	    d->config->mtu != d->netdev->mtu)
@@ -250,7 +250,7 @@ static bool gives_nothing(const struct memory *memory, const struct plan *p, con
 	char detail[VF_PRECHECK_LEN];
 	enum class class;
 
-	return d->has_vf_mode && d->pci->num_vfs == 0 && d->wanted_vfs != UINT32_MAX &&
+	return d->has_vf_mode && d->pci->num_vfs == 0 && d->wanted_vfs != COUNT_LEAVE &&
 	       d->wanted_vfs > 0 &&
 	       vf_precheck(p, memory, d->pci, d->wanted_vfs, &class, detail, sizeof(detail)) !=
 		       REASON_NONE &&
@@ -303,7 +303,7 @@ static void add_device(const struct config *c, const struct node *n, const struc
 	d->is_in_pod = judge_is_in_pod(n, d, m);
 	guard_look(c, memory, p, d);
 	d->wanted_vfs = d->is_vf || (d->need && !guard_may(d, GUARD_NUM_VFS))
-				? UINT32_MAX
+				? COUNT_LEAVE
 				: plan_wanted_vfs(dc, pci);
 	d->unsupported =
 		d->is_vf ? judge_pf_of(p, d)->unsupported : judge_unsupported(n, m, p, pci);

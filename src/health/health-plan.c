@@ -122,7 +122,7 @@ static void tell_gpu(struct plan *p, const struct pci *gpu)
 /* Another program that sets the number of VFs writes 0 first, under VFs that pods may have. */
 static void tell_owners(const struct node *n, struct plan *p, const struct device *d)
 {
-	for (size_t i = 0; i < n->n_vf_owners && d->wanted_vfs != UINT32_MAX; i++)
+	for (size_t i = 0; i < n->n_vf_owners && d->wanted_vfs != COUNT_LEAVE; i++)
 		if (streq(n->vf_owners[i].pci, d->pci->address))
 			plan_add_hint(p, REASON_VF_BUSY, n->vf_owners[i].path, "%s, %s",
 				      n->vf_owners[i].key, d->pci->address);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Look: what a look at the node tells of the kubelet. All else in this folder is of the program
- * rdma-provision-kubelet, which alone edits its files. observe_generated() of step/observers.h is
- * here as well.
+ * Look: what a look at the node tells of the kubelet, and what is decided of that. The files of the
+ * kubelet are edited by the program rdma-provision-kubelet alone: ensure.h, edit.h.
+ * observe_generated() of step/observers.h is here as well.
  */
 #pragma once
 

@@ -154,6 +154,7 @@ enum require_address {
 
 #define COUNT_UNSET 0                /* Count= was not given */
 #define COUNT_MAX   (UINT32_MAX - 1) /* Count=max */
+#define COUNT_LEAVE UINT32_MAX       /* of a plan: the number of VFs is left as it is */
 
 #define NODE_NIC_LEN 512
 

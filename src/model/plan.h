@@ -117,7 +117,7 @@ struct device {
 	const char *advice;   /* what to do about it; NULL: reason_advice() says it */
 	uint32_t unsupported; /* vf_setting bits that its PF's driver does not have */
 	bool is_rebuilt;      /* a VF that was unbound and bound once by us, in this boot */
-	uint32_t wanted_vfs;  /* of a PF: how many it is to have; UINT32_MAX: left as they are */
+	uint32_t wanted_vfs;  /* of a PF: how many it is to have, or COUNT_LEAVE */
 	bool has_vf_mode;     /* of a PF: its VFs are handed out, or will be, and not itself */
 	/* The PF of its section, maybe itself, of which a function is in use: no number of
 	 * VFs of the section changes before the next boot, and until then all are handed out as

@@ -15,7 +15,7 @@
 #define SERVICE      SYSTEMD ".Service"
 #define NETWORKD     "org.freedesktop.network1"
 
-#define KUBELET_UNIT  "rdma-provision-kubelet.service"
+#define ENSURE_UNIT   "rdma-provision-kubelet.service"
 #define UDEV_UNIT     "systemd-udevd.service"
 #define NETWORKD_UNIT "systemd-networkd.service"
 
@@ -454,10 +454,10 @@ int manager_reload(uint64_t timeout_usec)
 
 /* --- requests --- */
 
-static int start_kubelet_unit(_unused_ const char *argument, uint64_t timeout_usec,
-			      char ret[static RESULT_LEN])
+static int start_ensure_unit(_unused_ const char *argument, uint64_t timeout_usec,
+			     char ret[static RESULT_LEN])
 {
-	return run_job("StartUnit", KUBELET_UNIT, timeout_usec, ret);
+	return run_job("StartUnit", ENSURE_UNIT, timeout_usec, ret);
 }
 
 static int hang_up_udev(void)
@@ -539,7 +539,7 @@ static const struct {
 	int (*make)(const char *argument, uint64_t timeout_usec, char ret[static RESULT_LEN]);
 	uint64_t timeout_usec; /* below the deadline of the verb that makes it */
 } requests[] = {
-	[REQUEST_KUBELET] = { "kubelet", start_kubelet_unit, 25 * USEC_PER_SEC },
+	[REQUEST_KUBELET] = { "kubelet", start_ensure_unit, 25 * USEC_PER_SEC },
 	[REQUEST_UDEV] = { "udev", reload_udev, 25 * USEC_PER_SEC },
 	[REQUEST_NETWORKD] = { "networkd", reload_networkd, 10 * USEC_PER_SEC },
 	[REQUEST_RELOAD] = { "reload", reload_units, 50 * USEC_PER_SEC }, /* all generators run */

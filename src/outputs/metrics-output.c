@@ -205,7 +205,7 @@ static void put_vfs(FILE *f, const struct plan *p, const char *name, const char 
 	FOREACH(d, p->devices, p->n_devices) {
 		uint32_t n = is_wanted ? d->wanted_vfs : d->pci->num_vfs;
 
-		if (d->is_vf || n == UINT32_MAX)
+		if (d->is_vf || n == COUNT_LEAVE)
 			continue;
 		if (!has_head)
 			put_head(f, name, help);

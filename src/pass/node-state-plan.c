@@ -186,7 +186,7 @@ static bool has_all_vfs(const struct plan *p, size_t pf, bool or_missing)
 	const struct device *d = &p->devices[pf];
 	uint32_t want = d->wanted_vfs, usable = 0, foreign = 0;
 
-	if (!d->has_vf_mode || want == UINT32_MAX || (or_missing && cannot_have_vfs(p, d)))
+	if (!d->has_vf_mode || want == COUNT_LEAVE || (or_missing && cannot_have_vfs(p, d)))
 		return true;
 
 	for (size_t i = pf + 1; i < p->n_devices && p->devices[i].is_vf; i++) {

@@ -107,8 +107,7 @@ plan_step plan_vf;
 plan_step plan_vf_setup;
 /* Does its card, or that of its PF, let the host set nothing of VFs? */
 bool plan_refuses_settings(const struct node *n, const struct device *d);
-uint32_t plan_wanted_vfs(const struct device_config *dc,
-			 const struct pci *pf);                /* UINT32_MAX: leave alone */
+uint32_t plan_wanted_vfs(const struct device_config *dc, const struct pci *pf); /* or COUNT_LEAVE */
 bool plan_is_making_vfs(const struct plan *p, const char *pf); /* the number changes by this plan */
 /* Are VFs to be made that get no driver before this service binds them? */
 bool plan_makes_unbound_vfs(const struct node *n, const struct device *pf);

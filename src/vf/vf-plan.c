@@ -24,7 +24,7 @@ uint32_t plan_wanted_vfs(const struct device_config *dc, const struct pci *pf)
 	case VF_MODE_SHARED_MULTI:
 		return dc->count == COUNT_MAX ? pf->total_vfs : dc->count;
 	default:
-		return UINT32_MAX;
+		return COUNT_LEAVE;
 	}
 }
 
@@ -67,7 +67,7 @@ static bool is_staged(const struct node *n, const struct device *d)
 
 bool plan_makes_unbound_vfs(const struct node *n, const struct device *pf)
 {
-	const bool has_wish = pf->wanted_vfs != UINT32_MAX && pf->wanted_vfs > pf->pci->num_vfs;
+	const bool has_wish = pf->wanted_vfs != COUNT_LEAVE && pf->wanted_vfs > pf->pci->num_vfs;
 
 	return has_wish && (is_staged(n, pf) || (pf->pci->has_autoprobe && !pf->pci->autoprobe));
 }
@@ -115,7 +115,7 @@ const struct need *plan_vf_of_node(const struct node *n, const struct plan *p,
 {
 	const uint32_t want = wish_of(d);
 
-	if (want == UINT32_MAX || want == d->pci->num_vfs)
+	if (want == COUNT_LEAVE || want == d->pci->num_vfs)
 		return NULL;
 	for (size_t i = 0; i < p->n_needs; i++) {
 		const struct pci *pci = node_pci(n, p->needs[i].pci);
@@ -178,7 +178,7 @@ static bool wants_change(const struct plan *p, const struct device *d)
 {
 	const uint32_t want = wish_of(d);
 
-	return !d->is_vf && want != UINT32_MAX && want != d->pci->num_vfs &&
+	return !d->is_vf && want != COUNT_LEAVE && want != d->pci->num_vfs &&
 	       !attempts_find_ended(p->tried, VERB_SET_NUM_VFS, d->pci->address, want);
 }
 
@@ -198,7 +198,7 @@ void plan_put_off(const struct node *n, const struct memory *memory, struct plan
 		FOREACH(d, p->devices, p->n_devices) {
 			/* A NIC that the node needs is left as it is. A NIC without VFs, beside one
 			 * that has them, is in the middle of its change, or has just come. */
-			if (d->wanted_vfs == UINT32_MAX || d->config != by->config ||
+			if (d->wanted_vfs == COUNT_LEAVE || d->config != by->config ||
 			    (d->pci->num_vfs == 0 && wish_of(d) > 0 && by->pci->num_vfs > 0))
 				continue;
 			d->put_off_by = by;
@@ -223,7 +223,7 @@ static void plan_pf(const struct node *n, const struct memory *memory, struct pl
 		*a = *running;
 		return;
 	}
-	if (want == UINT32_MAX || want == d->pci->num_vfs)
+	if (want == COUNT_LEAVE || want == d->pci->num_vfs)
 		return;
 	reason = judge(n, memory, p, d, &class, detail, sizeof(detail));
 	if (reason == REASON_NONE && d->put_off_by)
@@ -321,17 +321,17 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
 		 "%s[Device %s] is the first section that matches%s: VirtualFunctions=%s", whose,
 		 dc->name, later, vf_mode_name(dc->mode));
 	used = strlen(ret);
-	if (want == UINT32_MAX && pf->num_vfs > 0)
+	if (want == COUNT_LEAVE && pf->num_vfs > 0)
 		snprintf(ret + used, size - used, ", its %" PRIu32 " VFs are left as they are",
 			 pf->num_vfs);
-	else if (want != UINT32_MAX && want > 0 && n->is_copy && !pf->has_sriov && !pf->has_config)
+	else if (want != COUNT_LEAVE && want > 0 && n->is_copy && !pf->has_sriov && !pf->has_config)
 		snprintf(ret + used, size - used,
 			 ", %" PRIu32 " VFs asked for, those possible not in this tree", want);
-	else if (want != UINT32_MAX && (want > 0 || pf->has_sriov))
+	else if (want != COUNT_LEAVE && (want > 0 || pf->has_sriov))
 		snprintf(ret + used, size - used,
 			 ", %" PRIu32 " VFs asked for, %" PRIu32 " there, %" PRIu32 " possible",
 			 want, pf->num_vfs, pf->total_vfs);
-	return want == UINT32_MAX ? -1 : (int64_t)want;
+	return want == COUNT_LEAVE ? -1 : (int64_t)want;
 }
 
 /* --- udev rules of the PFs that are to have VFs of ours --- */
@@ -341,7 +341,8 @@ static bool gets_vfs(const struct plan *p, const struct pci *pci)
 	const struct device *d = plan_device(p, pci);
 
 	/* A manager may have what carries the node. */
-	return d && !d->is_vf && d->wanted_vfs != UINT32_MAX && !d->gives_nothing && d->has_vf_mode;
+	return d && !d->is_vf && d->wanted_vfs != COUNT_LEAVE && !d->gives_nothing &&
+	       d->has_vf_mode;
 }
 
 /* VFs that are left as they are when their section goes would be taken at their next event. */

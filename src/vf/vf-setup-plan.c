@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * VF setup: identity, trust, link state and driver of VFs that exist. How many there are is decided
- * in vf-plan.c; steps.h describes the rounds.
+ * in vf-plan.c, which MAC or GUIDs a VF gets in step/identity-rules.c; steps.h describes the
+ * rounds.
  */
 #include "../device/judge-rules.h"
 #include "../guard/in-use-plan.h"
