@@ -76,4 +76,6 @@ static const struct {
 	{ 61748137, "model: a name was to be put back that a function out of Match= had" },
 	{ 61249510, "model: a name was to be put back that a function has whose own is taken" },
 	{ 60123342, "model: a name was to be put back that a function out of Match= had" },
+	{ 62029282, "model: an agent corrected the kubelet's file between a plan and a look before "
+		    "a write" },
 };

@@ -12,8 +12,8 @@
 
 static struct {
 	bool is_there, is_deferred, is_stale;
-	bool was_right_at_look; /* an agent may have been faster than the plan of that look */
-	enum reason refusal;    /* REASON_NONE: its file can be changed */
+	bool was_wrong; /* at a look of this pass: an agent may have been faster than its plan */
+	enum reason refusal; /* REASON_NONE: its file can be changed */
 	bool is_cpu_unreserved;
 } kubelet;
 
@@ -68,6 +68,11 @@ static void show_cpus(struct kubelet_item *item)
 	COPY(item->to, "static");
 }
 
+void kubelet_begin_pass(void)
+{
+	kubelet.was_wrong = false;
+}
+
 void kubelet_show(const struct config *c, struct node *n)
 {
 	struct kubelet_item *item = &n->kubelet_decision.items[KUBELET_TOPOLOGY_POLICY];
@@ -81,7 +86,7 @@ void kubelet_show(const struct config *c, struct node *n)
 		show_cpus(&n->kubelet_decision.items[KUBELET_CPU_POLICY]);
 	if (!kubelet.is_there || c->kubelet.topology_policy == TOPOLOGY_POLICY_UNSET)
 		return;
-	kubelet.was_right_at_look = is_right(c);
+	kubelet.was_wrong |= !is_right(c);
 	item->row = 1;
 	COPY(item->path, "/var/lib/kubelet/config.yaml");
 	COPY(item->from, topology_policy_name(sim.kubelet_policy));
@@ -114,7 +119,7 @@ int kubelet_request(enum request what, char *ret_words, size_t size)
 	}
 	if (what != REQUEST_KUBELET)
 		return 0;
-	if (!kubelet.is_there || kubelet.was_right_at_look || kubelet.refusal != REASON_NONE)
+	if (!kubelet.is_there || !kubelet.was_wrong || kubelet.refusal != REASON_NONE)
 		sim_fail("kubelet-ensure is run, and has nothing to do");
 	if (is_right(sim.config)) /* ensure() in src/kubelet/ensure.c: it decides once more */
 		return 0;

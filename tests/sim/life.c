@@ -330,6 +330,7 @@ static int run_once(struct pass *pass, struct pass_result *ret)
 	service.was_changed = false;
 	read_failures(pass->is_retry);
 	sim.os.link_log = pass->link_log = links_begin_pass();
+	kubelet_begin_pass();
 	r = loop_pass(&w, pass, ret);
 	sim.os.link_log = NULL;
 	if (sim.n_file_writes > n_before)
@@ -388,7 +389,7 @@ static int revert_all(bool with_vfs)
 
 	sim.is_removal_asked = with_vfs;
 	sim.is_by_hand = sim.is_reverting = true;
-	r = revert(&w, with_vfs);
+	r = revert(&w, NULL, with_vfs);
 	sim.is_removal_asked = sim.is_by_hand = sim.is_reverting = false;
 	priorities_forget();
 	for (size_t i = 0; i < sim.n_funcs; i++)
@@ -411,6 +412,7 @@ static void apply_alone(const struct config *c)
 
 	in_force = c;
 	sim.is_by_hand = true;
+	kubelet_begin_pass();
 	loop_pass(&w, &pass, &result);
 	sim.is_by_hand = false;
 	sim_trace("apply: %s", result.summary);

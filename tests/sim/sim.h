@@ -263,6 +263,7 @@ void smc_check(void);
 /* kubelet.c */
 void kubelet_boot(void);
 void kubelet_write(FILE *f); /* what is asked for */
+void kubelet_begin_pass(void);
 void kubelet_show(const struct config *c, struct node *n);
 void kubelet_act(void); /* another program does */
 int kubelet_request(enum request what, char *ret_words, size_t size);
