@@ -11,6 +11,8 @@
 #include "../step/steps.h"
 #include "session.h"
 
+#include <sys/wait.h>
+
 static int make_plan(const struct pass *pass, const struct node *n, const struct memory *memory,
 		     const struct attempts *tried, struct plan *ret)
 {
@@ -51,7 +53,22 @@ static int write_state(const struct world *w)
 	return r < 0 ? r : loop_rounds(w, &pass, &result);
 }
 
-int revert(const struct world *w, bool with_vfs)
+/* The kubelet's files are taken back by a program of its own, whatever became of the node. */
+static int revert_kubelet(const struct command *cmd, bool is_failed)
+{
+	const pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0)
+		_exit(session_become_kubelet(cmd, is_failed));
+	if (pid < 0 || waitpid(pid, &status, 0) < 0) {
+		log_error_errno(-errno, KUBELET_PROGRAM);
+		return EXIT_FAILURE;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
+}
+
+int revert(const struct world *w, const struct command *cmd, bool with_vfs)
 {
 	/* Nothing is wanted, so that each file of ours is an old one. */
 	static const struct config nothing;
@@ -61,22 +78,22 @@ int revert(const struct world *w, bool with_vfs)
 				   .userdata = &with_vfs };
 	const struct fs *fs = &w->os->fs;
 	struct pass_result result = {};
-	int r, r_state;
+	int r, code;
 	_cleanup_(closep) int lock = loop_lock(fs, NULL);
 
-	if (lock < 0)
-		return lock;
-
-	r = fs_replace(fs, HOLD_PATH, "", 0, 0644);
-	if (r < 0)
-		return log_error_errno(r, "/" HOLD_PATH ": the service would do it all again");
-	r = fs_remove(fs, READY_PATH);
+	r = lock;
+	if (r >= 0)
+		r = fs_replace(fs, HOLD_PATH, "", 0, 0644);
+	if (r < 0 && lock >= 0)
+		log_error_errno(r, "/" HOLD_PATH ": the service would do it all again");
+	if (r >= 0)
+		r = fs_remove(fs, READY_PATH);
 	if (r >= 0)
 		r = loop_rounds(w, &pass, &result);
 	if (r >= 0)
 		r = forget(fs);
-	r_state = write_state(w);
-	return r < 0 ? r : MIN(r_state, 0);
+	code = cmd ? revert_kubelet(cmd, r < 0) : r < 0;
+	return lock >= 0 && write_state(w) < 0 ? EXIT_FAILURE : code;
 }
 
 int command_revert(const struct command *cmd)
@@ -88,10 +105,9 @@ int command_revert(const struct command *cmd)
 	if (r < 0)
 		return EXIT_FAILURE;
 
-	/* A tree that is no running system has only files to take back. Each part is taken back
-	 * whatever became of the other. */
 	w = live_world(&d);
-	r = d.fs.is_live ? revert(&w, cmd->with_vfs) : 0;
+	/* A tree that is no running system has only files of the kubelet to take back. */
+	r = d.fs.is_live ? revert(&w, cmd, cmd->with_vfs) : session_become_kubelet(cmd, false);
 	os_close(&d);
-	return session_become_kubelet(cmd, r < 0);
+	return r;
 }

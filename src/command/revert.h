@@ -6,11 +6,14 @@
 
 #include "../model/world.h"
 
+struct command;
+
 /*
  * First makes a running service hold still until its next start or reload, or "apply" (HOLD_PATH).
  * Needs no configuration. Each step is logged. @with_vfs: VFs made in this boot as well, unless one
- * is in use.
+ * is in use. @cmd: the kubelet's files as well, by their own program; NULL: not. The state is
+ * written last.
  *
- * Return: 0 when all is taken back, -EBUSY when something is left that is in use, or -errno.
+ * Return: an exit code: 0 when all is taken back.
  */
-int revert(const struct world *w, bool with_vfs);
+int revert(const struct world *w, const struct command *cmd, bool with_vfs);
