@@ -799,6 +799,25 @@ static void a_function_given_to_another_driver_is_left_alone(_unused_ void **sta
 	assert_plan(&s, "vfio", "");
 }
 
+static void a_long_line_of_the_log_is_quoted_from_its_beginning(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct log_line line = { .pci = ERI };
+	const struct device *d;
+	struct scene s;
+
+	set_scene(&s);
+	not_loaded(&s);
+	memset(line.text, 'x', sizeof(line.text) - 1);
+	s.node.log_lines = &line;
+	s.node.n_log_lines = 1;
+	make_plan(&s, &p);
+	d = plan_device(&p, node_pci(&s.node, ERI));
+	assert_int_equal(d->reason, REASON_NO_DRIVER);
+	assert_non_null(strstr(d->detail, "; kernel log: xxx"));
+	assert_int_equal(strlen(d->detail), sizeof(d->detail) - 1);
+}
+
 static void the_modules_of_all_modes_are_loaded_with_keep_as_well(_unused_ void **state)
 {
 	for (int mode = 0; mode < _DRIVER_MODE_N; mode++) {
@@ -2039,6 +2058,7 @@ int main(void)
 		cmocka_unit_test(values_are_compared_as_the_kernel_reads_them),
 		cmocka_unit_test(each_mode_is_brought_about_or_told),
 		cmocka_unit_test(a_function_given_to_another_driver_is_left_alone),
+		cmocka_unit_test(a_long_line_of_the_log_is_quoted_from_its_beginning),
 		cmocka_unit_test(the_modules_of_all_modes_are_loaded_with_keep_as_well),
 		cmocka_unit_test(ports_that_are_asked_for_are_a_parameter_too),
 		cmocka_unit_test(built_in_and_forbidden_modules_have_an_advice_of_their_own),

@@ -297,6 +297,27 @@ static void a_rule_for_a_pod(struct in_use_scene *s)
 	a_rule_for_its_address(s);
 	s->rules[0].src[3] = 77;
 }
+/* One that is the same on all nodes of a fabric. */
+static void a_rule_for_its_fabric(struct in_use_scene *s)
+{
+	a_default_route_of_another_table(s);
+	add_rule(s, "10.30.0.0", 16);
+}
+static void a_rule_for_a_network_of_two(struct in_use_scene *s)
+{
+	a_rule_for_its_fabric(s);
+	add_address(s, ETH0, "10.30.9.2", 24);
+}
+static void a_rule_for_a_network_with_pods(struct in_use_scene *s)
+{
+	a_rule_for_its_fabric(s);
+	add_route(s, ETH0, "10.30.2.77", 32, NULL);
+}
+static void a_rule_for_all_but_its_address(struct in_use_scene *s)
+{
+	a_default_route_of_another_table(s);
+	add_rule(s, "10.30.2.2", 32)->is_invert = true;
+}
 static void a_rule_for_all(struct in_use_scene *s)
 {
 	a_default_route_of_another_table(s);
@@ -727,6 +748,13 @@ static const struct {
 	{ "rules for its network", rules_to_and_from_its_network, IN_USE_ADDRESSED,
 	  "eth1 has 10.30.2.2/24" },
 	{ "rule for a pod", a_rule_for_a_pod, IN_USE_USED, "eth1 has a route to 0.0.0.0/0" },
+	{ "rule for its fabric", a_rule_for_its_fabric, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "rule for a network of two", a_rule_for_a_network_of_two, IN_USE_USED,
+	  "eth1 has a route to 0.0.0.0/0" },
+	{ "rule for a network with pods", a_rule_for_a_network_with_pods, IN_USE_USED,
+	  "eth1 has a route to 0.0.0.0/0" },
+	{ "rule for all but its address", a_rule_for_all_but_its_address, IN_USE_USED,
+	  "eth1 has a route to 0.0.0.0/0" },
 	{ "rule for all", a_rule_for_all, IN_USE_USED, "eth1 has a route to 0.0.0.0/0" },
 	{ "route alone", a_route_alone, IN_USE_USED, "eth1 has a route to 10.30.0.0/16" },
 	{ "netdev of an eRDMA", the_netdev_of_an_erdma, IN_USE_FREE, "" },

@@ -269,16 +269,16 @@ static void hand_out(const struct config *c, const struct node *n, const struct 
 	d->is_handed_out = is_meant && d->aside == REASON_NONE && !d->is_foreign;
 }
 
-/* The driver's own last words are the nearest thing to a cause. */
+/* The driver's own last words are the nearest thing to a cause; explain has all of a long line. */
 static void quote_driver(const struct node *n, struct device *d)
 {
-	const struct log_line *last = NULL;
+	const size_t at = strlen(d->detail);
+	const struct log_line *last =
+		FIND_LAST(l, n->log_lines, n->n_log_lines, streq(l->pci, d->pci->address));
 
-	for (size_t i = 0; i < n->n_log_lines; i++)
-		if (streq(n->log_lines[i].pci, d->pci->address))
-			last = &n->log_lines[i];
 	if (last)
-		append_word(d->detail, sizeof(d->detail), "; ", "kernel log: %s", last->text);
+		snprintf(d->detail + at, sizeof(d->detail) - at, "%skernel log: %s",
+			 at > 0 ? "; " : "", last->text);
 }
 
 static void add_device(const struct config *c, const struct node *n, const struct memory *memory,

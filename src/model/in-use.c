@@ -153,6 +153,30 @@ static bool is_of_link(const struct route *t)
 					    t->dst[0] == 169 && t->dst[1] == 254);
 }
 
+/* Has another netdev an address in what @r is from, or does a route lead there by it? */
+static bool has_others(const struct node *n, const struct rule *r, uint32_t ifindex)
+{
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex != ifindex && a->family == r->family &&
+			   ip_is_in_prefix(a->local, r->src, r->src_len)) ||
+	       ANY(t, n->routes, n->n_routes,
+		   t->ifindex != ifindex && t->family == r->family && t->prefix_len >= r->src_len &&
+			   ip_is_in_prefix(t->dst, r->src, r->src_len));
+}
+
+/* A network that a rule is from may be wider than the address's own: that of a fabric, or of an
+ * address without a prefix. */
+static bool is_rule_of(const struct node *n, const struct rule *r, const struct address *a)
+{
+	const bool is_from = r->src_len > 0 && ip_is_in_prefix(a->local, r->src, r->src_len);
+
+	if (r->is_invert || r->family != a->family)
+		return false;
+	if (r->src_len >= a->prefix_len || (is_from && !has_others(n, r, a->ifindex)))
+		return is_from;
+	return r->dst_len >= a->prefix_len && ip_is_in_prefix(r->dst, a->peer, a->prefix_len);
+}
+
 /*
  * Does a rule that is for neither the netdev nor its addresses lead to this route? Plugins of
  * clouds send what pods send by a NIC so, and give the host no address of it.
@@ -162,21 +186,11 @@ static bool is_for_others(const struct node *n, const struct route *t, const str
 {
 	const struct netdev *nd = node_netdev(n, t->ifindex);
 
-	for (size_t i = 0; nd && i < n->n_rules; i++) {
-		const struct rule *r = &n->rules[i];
-
+	FOREACH_WHILE(r, n->rules, n->n_rules, nd)
 		if (r->family == t->family && r->table == t->table && r->table != RT_TABLE_MAIN &&
 		    r->table != RT_TABLE_DEFAULT && !streq(r->oif, nd->name) &&
-		    !streq(r->iif, nd->name) &&
-		    !ANY(a, of, n_of,
-			 a->family == r->family &&
-				 (r->src_len >= a->prefix_len
-					  ? ip_is_in_prefix(a->local, r->src, r->src_len)
-					  : r->dst_len >= a->prefix_len &&
-						    ip_is_in_prefix(r->dst, a->peer,
-								    a->prefix_len))))
+		    !streq(r->iif, nd->name) && !ANY(a, of, n_of, is_rule_of(n, r, a)))
 			return true;
-	}
 	return false;
 }
 

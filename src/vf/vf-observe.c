@@ -155,6 +155,22 @@ static bool is_external(const char *text, const char *key)
 	return n <= 0;
 }
 
+/* Cuts the attribute where a shell only reads or tests it, or a udev rule compares it. */
+static void drop_reads(char *text)
+{
+	static const char pattern[] =
+		"((cat|[ \t]-[efrsw])[ \t]+|<[ \t]*)[^ \t>;|]*(sriov_numvfs|mlx5_num_vfs)"
+		"|(sriov_numvfs|mlx5_num_vfs)}[=!]=";
+	regmatch_t m[5];
+	regex_t r;
+
+	if (regcomp(&r, pattern, REG_EXTENDED | REG_NEWLINE))
+		return;
+	for (; regexec(&r, text, ELEMENTSOF(m), m, 0) == 0; text += m->rm_eo)
+		text[m[3].rm_so >= 0 ? m[3].rm_so : m[4].rm_so] = ' ';
+	regfree(&r);
+}
+
 /* Adds a file for each PF that it names, or for every PF if it names none. False: a folder. */
 static bool add_owner(const struct fs *fs, const char *path, const char *key, struct node *n)
 {
@@ -162,8 +178,11 @@ static bool add_owner(const struct fs *fs, const char *path, const char *key, st
 	bool names_any = false;
 	int r = fs_read_all(fs, path, MAX_OWNER_BYTES, true, &text, NULL);
 
-	if (r >= 0 && !key) /* OFED has one of its own beside the kernel's */
+	if (r >= 0 && !key) {
+		drop_reads(text);
+		/* OFED has one of its own beside the kernel's. */
 		key = has_word(text, "mlx5_num_vfs") ? "mlx5_num_vfs" : "sriov_numvfs";
+	}
 	if (r < 0 || strstr(path, "rdma-provision") || !has_word(text, key))
 		return r != -EISDIR;
 	if (is_external(text, key))
