@@ -110,11 +110,12 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 
 /* A loop over the elements of an array, which does not grow meanwhile. @it points to each; the body
  * does not set it. */
-#define FOREACH(it, array, n)                                                                      \
-	for (__typeof__(&*(array)) it = (array); (size_t)(it - (array)) < (n); it++)
-/* The same, to the first of them for which @condition does not hold before its turn. */
+#define FOREACH(it, array, n) FOREACH_WHILE(it, array, n, true)
+/* The same, to the first of them for which @condition does not hold before its turn. The cast drops
+ * the const that FIND() speaks of. */
 #define FOREACH_WHILE(it, array, n, condition)                                                     \
-	for (__typeof__(&*(array)) it = (array); (size_t)(it - (array)) < (n) && (condition); it++)
+	for (__typeof__((__typeof__(&*(array)))(array)) it = (array);                              \
+	     (size_t)(it - (array)) < (n) && (condition); it++)
 
 /* Does @condition, an expression of the pointer @it, hold for any element of an array? */
 #define ANY(it, array, n, condition)                                                               \
