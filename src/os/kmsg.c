@@ -47,11 +47,12 @@ static bool is_kept(const char *line)
 	       strchr(line, line[0] == '<' ? '>' : ';') && find_address(line, &address) > 0;
 }
 
+/* Some drivers end their lines with a carriage return too. */
 static void filter(char *text)
 {
 	char *to = text, *rest = text, *line;
 
-	while ((line = strsep(&rest, "\n"))) {
+	while ((line = strsep(&rest, "\r\n"))) {
 		size_t n = is_kept(line) ? strlen(line) : 0;
 
 		memmove(to, line, n);

@@ -806,7 +806,7 @@ def nm_late():
     t.file('dev/kmsg',
            '<3>[    7.100000] mlx5_core 0000:a1:00.0: mlx5_function_setup:1096: failed to map the initialization segment\n'
            '<6>[    7.500000] mlx5_core 0000:a1:00.0: firmware version: 28.43.1014\n'
-           '<3>[  127.912345] mlx5_core 0000:a1:00.0: probe_one:1757:(pid 456): mlx5_init_one failed with error code -110\n'
+           '<3>[  127.912345] mlx5_core 0000:a1:00.0: probe_one:1757:(pid 456): mlx5_init_one failed with error code -110\r\n'
            '<4>[  128.000000] mlx5_core 00000041:00:00.0: of a function that is not here\n'
            '<4>[  129.000000] audit: 12:34:56.7 is no address\n')
     t.config('[Device rail]\n'
