@@ -99,6 +99,7 @@ int kmsg_read(const struct fs *fs, char **ret)
 	_cleanup_(freep) char *text = NULL;
 	int r = read_log(fs, &text);
 
+	fs_note_unread(fs, PATH, r);
 	if (r < 0)
 		return r;
 	filter(text);
