@@ -226,11 +226,13 @@ static int check_device(struct verify *v, const struct device *d)
 static int check_whole(struct verify *v)
 {
 	const struct plan *p = v->plan;
-	const struct action *a = FIND(it, p->actions, p->n_actions,
-				      it->class != CLASS_CHANGE && it->reason != REASON_NONE);
+	const bool is_missing = p->n_missing > 0 || p->unmatched;
+	const struct action *a = FIND(
+		it, p->actions, p->n_actions,
+		is_missing ? it->reason == REASON_DEVICES_MISSING || it->reason == REASON_NO_DEVICES
+			   : it->class != CLASS_CHANGE && it->reason != REASON_NONE);
 
-	if (v->n[FAIL] > 0 || v->node->is_copy ||
-	    (p->n_missing == 0 && !p->unmatched && p->state != NODE_DEGRADED))
+	if (v->n[FAIL] > 0 || v->node->is_copy || (!is_missing && p->state != NODE_DEGRADED))
 		return 0;
 	return add(v, CHECK_WHOLE, "node", FAIL, "the node is %s%s%s", node_state_name(p->state),
 		   a ? ": " : "", a ? reason_meaning(a->reason) : "");
