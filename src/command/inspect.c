@@ -142,12 +142,9 @@ static void warn_of_owners(const struct plan *p)
 /* NICs may come later, so a configuration that waits for them is valid. */
 static void warn_of_missing(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
+	FOREACH(a, p->actions, p->n_actions)
 		if (a->reason == REASON_DEVICES_MISSING || a->reason == REASON_NO_DEVICES)
 			log_warning("%s: %s", reason_meaning(a->reason), a->detail);
-	}
 }
 
 /*
