@@ -88,10 +88,10 @@ static int compare_records(const void *a, const void *b)
 
 static int write_archive(const struct recorder *rec, const char *answers, int fd)
 {
-	_cleanup_(freep) struct capture_record **sorted = NULL;
+	_cleanup_(freep) struct capture_record **sorted =
+		reallocarray(NULL, rec->n_records + 1, sizeof(*sorted));
 	int r;
 
-	sorted = reallocarray(NULL, rec->n_records + 1, sizeof(*sorted));
 	if (!sorted)
 		return -ENOMEM;
 	for (size_t i = 0; i < rec->n_records; i++)

@@ -135,20 +135,17 @@ static json_t *make_excluded(const struct plan *p)
 	return TAKE(list);
 }
 
-static json_t *make_exposed(const struct plan *p)
-{
-	return document_list(e, p->lint.exposed, p->lint.n_exposed, true,
-			     json_pack("{s:o, s:o}", "pci", document_text(e->pci), "resource",
-				       document_text(e->resource)));
-}
-
 json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
 {
 	return json_pack("{s:s, s:s, s:o, s:o}", "type", plugin_type_name(c->plugin.type), "path",
 			 plugin_has_file(c->plugin.type) || c->plugin.type == PLUGIN_NONE
 				 ? c->plugin.config_file
 				 : "",
-			 "devices", make_exposed(p), "excluded", make_excluded(p));
+			 "devices",
+			 document_list(e, p->lint.exposed, p->lint.n_exposed, true,
+				       json_pack("{s:o, s:o}", "pci", document_text(e->pci),
+						 "resource", document_text(e->resource))),
+			 "excluded", make_excluded(p));
 }
 
 static json_t *make_pool(const struct config *c, const struct forecast_pool *pool)
@@ -419,8 +416,7 @@ static int add_later(const struct config *c, const struct plan *p, struct foreca
 
 static int add_now(const struct plan *p, struct forecast *f)
 {
-	for (size_t i = 0; i < p->lint.n_exposed && p->lint.refusal == REASON_NONE; i++) {
-		const struct exposed *e = &p->lint.exposed[i];
+	FOREACH_WHILE(e, p->lint.exposed, p->lint.n_exposed, p->lint.refusal == REASON_NONE) {
 		struct forecast_pool *pool;
 
 		if (ANY(x, p->lint.findings, p->lint.n_findings,

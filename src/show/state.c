@@ -622,15 +622,12 @@ int output_read_state(const char *json, const char *boot_id, enum node_state *re
 static int put_reason(json_t *document, enum reason reason, const char *detail)
 {
 	json_auto_t *list = json_array();
-	json_t *item;
-	size_t i;
 	int r = add_reason(list, reason, "", detail);
 
-	json_array_foreach(json_object_get(document, "reasons"), i, item) {
+	document_each(item, json_object_get(document, "reasons"))
 		if (!streq(document_get_text(item, "code"), reason_code(reason)) &&
 		    json_array_append(list, item) < 0)
 			r = -ENOMEM;
-	}
 	return json_object_set(document, "reasons", list) < 0 ? -ENOMEM : r;
 }
 
@@ -691,12 +688,6 @@ int output_state_line(const char *json, char **ret)
 	return r < 0 ? r : document_dump(document, JSON_COMPACT, ret);
 }
 
-/* Is the reason in the list, word for word? */
-static bool has_equal(const json_t *list, const json_t *reason)
-{
-	return document_any(item, list, json_equal(item, reason));
-}
-
 static int add_news(const json_t *reason, bool is_over, struct news **news, size_t *n)
 {
 	struct news told = { .is_over = is_over };
@@ -741,7 +732,7 @@ int output_news(const char *before, const char *after, struct news **ret, size_t
 			r = add_news(reason, true, &news, &n);
 	}
 	for (size_t i = 0; i < json_array_size(new) && r >= 0; i++)
-		if (!has_equal(old, json_array_get(new, i)))
+		if (!document_any(item, old, json_equal(item, json_array_get(new, i))))
 			r = add_news(json_array_get(new, i), false, &news, &n);
 	if (r < 0)
 		return r;
