@@ -486,17 +486,6 @@ bool judge_is_in_pod(const struct node *n, const struct device *d, const struct 
 	return !d->ibdev && !d->bond && !m->was_virtual && n->netns_mode == NETNS_MODE_EXCLUSIVE;
 }
 
-/*
- * In DPU mode the eswitch belongs to the card's own processors, and the host's PF may set nothing
- * of its VFs: mlx5_eswitch_get_vport() in .../mlx5/core/eswitch.c gives EPERM or EINVAL, the
- * firmware EREMOTEIO.
- */
-static bool is_refused(const struct pci *pf, const struct action *a)
-{
-	return streq(pf->driver, "mlx5_core") && a->is_done && a->verb != VERB_SET_MTU &&
-	       (a->result == -EPERM || a->result == -EINVAL || a->result == -EREMOTEIO);
-}
-
 uint32_t judge_unsupported(const struct node *n, const struct device_memory *m,
 			   const struct plan *p, const struct pci *pf)
 {
@@ -506,7 +495,13 @@ uint32_t judge_unsupported(const struct node *n, const struct device_memory *m,
 
 	while ((a = attempts_next_of_vfs(p->tried, n, pf->address, &at, a))) {
 		bits |= action_unsupported_setting(a);
-		if (is_refused(pf, a))
+		/*
+		 * In DPU mode the eswitch belongs to the card's own processors, and the host's PF
+		 * may set nothing of its VFs: mlx5_eswitch_get_vport() in .../mlx5/core/eswitch.c
+		 * gives EPERM or EINVAL, the firmware EREMOTEIO.
+		 */
+		if (streq(pf->driver, "mlx5_core") && a->is_done && a->verb != VERB_SET_MTU &&
+		    (a->result == -EPERM || a->result == -EINVAL || a->result == -EREMOTEIO))
 			refused |= verb_vf_setting(a->verb);
 		if (a->is_done && a->result >= 0)
 			done |= verb_vf_setting(a->verb);

@@ -446,19 +446,15 @@ static void add_port(struct finder *s, const struct netdev *nd)
 		    master ? master->name : "one that is not seen");
 }
 
-/* A tap has no address: the program that uses it has it open, which nothing shows. */
-static bool is_tap(const struct netdev *nd)
-{
-	return nd->is_up && (streq(nd->kind, "macvtap") || streq(nd->kind, "ipvtap"));
-}
-
 static void add_upper(struct finder *s, const struct netdev *nd)
 {
 	char text[IN_USE_WHY_LEN];
 
 	if (streq(nd->kind, "vrf"))
 		return;
-	if (node_is_port(s->n, nd) || is_tap(nd) ||
+	/* A tap has no address: the program that uses it has it open, which nothing shows. */
+	if (node_is_port(s->n, nd) ||
+	    (nd->is_up && (streq(nd->kind, "macvtap") || streq(nd->kind, "ipvtap"))) ||
 	    is_used_by_host(s->g, s->memory, nd, false, text, sizeof(text)))
 		add(s, USE_UPPER, "%s carries %s", s->nd ? s->nd->name : s->f->address, nd->name);
 }

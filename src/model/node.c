@@ -23,13 +23,6 @@
 #define IPOIB_MAC_CHARS (20 * 3 - 1)
 #define PORT_GUID_CHARS (8 * 3 - 1)
 
-static void ibdev_done(struct ibdev *d)
-{
-	for (size_t i = 0; i < d->n_ports; i++)
-		free(d->ports[i].gids);
-	free(d->ports);
-}
-
 void module_done(struct module *m)
 {
 	free(m->parameters);
@@ -47,11 +40,13 @@ void memory_done(struct memory *m)
 
 void node_done(struct node *n)
 {
-	for (size_t i = 0; i < n->n_ibdevs; i++)
-		ibdev_done(&n->ibdevs[i]);
-
-	for (size_t i = 0; i < n->n_modules; i++)
-		module_done(&n->modules[i]);
+	FOREACH(ib, n->ibdevs, n->n_ibdevs) {
+		FOREACH(port, ib->ports, ib->n_ports)
+			free(port->gids);
+		free(ib->ports);
+	}
+	FOREACH(m, n->modules, n->n_modules)
+		module_done(m);
 
 	free(n->dcbs);
 	free(n->vf_infos);

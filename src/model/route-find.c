@@ -276,13 +276,6 @@ static void take_local(const struct packet *p, uint32_t ifindex, const uint8_t s
 	memcpy(l->source, is_zero(source) ? l->dst : source, sizeof(l->source));
 }
 
-static bool is_hop_of(const struct route *t, const struct route *match)
-{
-	return t->family == match->family && t->table == match->table && t->type == match->type &&
-	       t->prefix_len == match->prefix_len && t->metric == match->metric &&
-	       memcmp(t->dst, match->dst, sizeof(t->dst)) == 0;
-}
-
 /* The match is the first of them that is alive. */
 static void take_hops(const struct packet *p, const struct route *match, struct lookup *l)
 {
@@ -291,7 +284,9 @@ static void take_hops(const struct packet *p, const struct route *match, struct 
 	l->found = match->ifindex;
 	memcpy(l->source, match->src, sizeof(l->source));
 	FOREACH_WHILE(t, p->n->routes, p->n->n_routes, l->n_hops < LOOKUP_HOPS) {
-		if (!is_hop_of(t, match))
+		if (t->family != match->family || t->table != match->table ||
+		    t->type != match->type || t->prefix_len != match->prefix_len ||
+		    t->metric != match->metric || memcmp(t->dst, match->dst, sizeof(t->dst)) != 0)
 			continue;
 		first = first ? first : t;
 		l->hops[l->n_hops++] = t->ifindex;

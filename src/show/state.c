@@ -270,14 +270,6 @@ static json_t *make_left_out(const void *item)
 			     document_text(d->pci->address));
 }
 
-/* Does the plugin leave out a device of its file? */
-static bool is_withheld(const struct plan *p, const struct device *d)
-{
-	return p->lint.refusal != REASON_NONE ||
-	       ANY(f, p->lint.findings, p->lint.n_findings,
-		   streq(f->target, d->pci->address) && f->reason != REASON_PLUGIN_TWO_POOLS);
-}
-
 /* How many devices the plugin exposes of each pool, in the order of their names. */
 static json_t *make_resources(const void *item)
 {
@@ -286,14 +278,17 @@ static json_t *make_resources(const void *item)
 	json_auto_t *list = json_array();
 	const char *resource = NULL;
 
-	while (s->n_devices > 0 &&
+	while (s->n_devices > 0 && p->lint.refusal == REASON_NONE &&
 	       (resource = output_plugin_next_resource(s->config, p, resource))) {
 		size_t n = 0, n_infiniband = 0;
 
 		FOREACH(d, p->devices, p->n_devices) {
 			if (!streq(output_plugin_resource(s->config, d), resource) ||
-			    !output_plugin_has(s->config, s->node, p, d) || is_withheld(p, d))
-				continue;
+			    !output_plugin_has(s->config, s->node, p, d) ||
+			    ANY(f, p->lint.findings, p->lint.n_findings,
+				streq(f->target, d->pci->address) &&
+					f->reason != REASON_PLUGIN_TWO_POOLS))
+				continue; /* the plugin leaves it out, though it is in the file */
 			n++;
 			n_infiniband += device_is_infiniband(d);
 		}
