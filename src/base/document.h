@@ -86,6 +86,12 @@ static inline json_t *document_name(const char *s)
 		_list;                                                                             \
 	})
 
+/* A loop over the items of a list; none when it is no list. @it is each; the body does not set it.
+ */
+#define document_each(it, list)                                                                    \
+	for (json_t *it = NULL, *_of_##it = (json_t *)(list); _of_##it; _of_##it = NULL)           \
+		for (size_t _at_##it = 0; (it = json_array_get(_of_##it, _at_##it)); _at_##it++)
+
 /* Does @condition, an expression of the item @it, hold for any item of a list? */
 #define document_any(it, list, condition)                                                          \
 	({                                                                                         \

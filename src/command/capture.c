@@ -40,13 +40,6 @@ static void recorder_done(struct recorder *rec)
 	free(rec->records);
 }
 
-/* A table of 1,024 GIDs is read for the few that are set; an absent slot reads as an empty one. */
-static bool is_empty_gid(const char *path, const char *data, size_t size)
-{
-	return strstr(path, "/gids/") && size >= strlen(ZERO_GID) &&
-	       memcmp(data, ZERO_GID, strlen(ZERO_GID)) == 0;
-}
-
 static void on_read(void *userdata, enum record_kind kind, const char *path, const char *data,
 		    size_t size)
 {
@@ -56,7 +49,11 @@ static void on_read(void *userdata, enum record_kind kind, const char *path, con
 	/* A captured tree has such a file; the answers are written again. */
 	if (streq(path, ANSWERS_PATH))
 		return;
-	if (rec->error < 0 || (kind == RECORD_FILE && is_empty_gid(path, data, size)))
+	/* A table of 1,024 GIDs is read for the few that are set; an absent slot reads as an empty
+	 * one. */
+	if (rec->error < 0 ||
+	    (kind == RECORD_FILE && strstr(path, "/gids/") && size >= strlen(ZERO_GID) &&
+	     memcmp(data, ZERO_GID, strlen(ZERO_GID)) == 0))
 		return;
 
 	record = APPEND(rec->records, rec->n_records);
@@ -88,10 +85,10 @@ static int compare_records(const void *a, const void *b)
 
 static int write_archive(const struct recorder *rec, const char *answers, int fd)
 {
-	_cleanup_(freep) struct capture_record **sorted = NULL;
+	_cleanup_(freep) struct capture_record **sorted =
+		reallocarray(NULL, rec->n_records + 1, sizeof(*sorted));
 	int r;
 
-	sorted = reallocarray(NULL, rec->n_records + 1, sizeof(*sorted));
 	if (!sorted)
 		return -ENOMEM;
 	for (size_t i = 0; i < rec->n_records; i++)

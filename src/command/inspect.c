@@ -67,12 +67,6 @@ static int look(struct os *d, const struct config *c, struct inspection *in,
 	return r;
 }
 
-/* Is one of the devices usable now? */
-static bool is_any_usable(const struct plan *p)
-{
-	return p && ANY(d, p->devices, p->n_devices, output_plugin_offers(d));
-}
-
 static int print_pod(const struct config *c, const struct node *n, const struct plan *p, char **ret)
 {
 	_cleanup_(forecast_done) struct forecast f = {};
@@ -133,10 +127,9 @@ static void warn_of_route(const struct config *c)
 
 static void warn_of_owners(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_reasons; i++)
-		if (p->reasons[i].reason == REASON_VF_BUSY)
-			log_warning("%s: %s: %s", p->reasons[i].target,
-				    reason_meaning(REASON_VF_BUSY), p->reasons[i].detail);
+	FOREACH(h, p->reasons, p->n_reasons)
+		if (h->reason == REASON_VF_BUSY)
+			log_warning("%s: %s: %s", h->target, reason_meaning(h->reason), h->detail);
 }
 
 /* NICs may come later, so a configuration that waits for them is valid. */
@@ -197,7 +190,8 @@ static int check(struct os *d, const struct command *cmd, char **ret, char **ret
 			warn_of_missing(&in.plan);
 	}
 	r = print_check(cmd, &errors, problem, &c, &in.node, seen, ret);
-	if (r >= 0 && cmd->is_ready && !is_any_usable(seen)) {
+	if (r >= 0 && cmd->is_ready &&
+	    !(seen && ANY(device, seen->devices, seen->n_devices, output_plugin_offers(device)))) {
 		log_error("No RDMA device that is handed out is usable now");
 		return -EINVAL;
 	}

@@ -117,7 +117,7 @@ static const struct {
  */
 static int make_text(const struct module_options *w, char **ret)
 {
-	char text[512] = "";
+	char text[512] = "", *whole = NULL;
 	size_t n = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++) {
@@ -129,14 +129,11 @@ static int make_text(const struct module_options *w, char **ret)
 				      modules[i].settings, modules[i].module, options);
 	}
 
-	*ret = NULL;
-	if (n == 0)
-		return 0;
-	if (asprintf(ret, MARKER "(8) from its configuration; changes here are lost.\n%s", text) <
-	    0) {
-		*ret = NULL;
+	if (n > 0 &&
+	    asprintf(&whole, MARKER "(8) from its configuration; changes here are lost.\n%s",
+		     text) < 0)
 		return -ENOMEM;
-	}
+	*ret = whole;
 	return 0;
 }
 
@@ -301,10 +298,8 @@ int early(struct os *d, const struct config *c)
 	_cleanup_(freep) char *text = NULL;
 	struct module_options w;
 	bool is_over;
-	int r, r_mode;
+	int r_mode = want(d, c, &w), r = make_text(&w, &text);
 
-	r_mode = want(d, c, &w);
-	r = make_text(&w, &text);
 	if (r < 0)
 		return log_error_errno(r, "/" MODPROBE_PATH);
 	is_over = is_hidden(&d->fs, text);

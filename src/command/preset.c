@@ -275,14 +275,12 @@ static json_t *make_presets(const struct fs *fs, const struct fs_names *names)
 static int print_presets(const struct command *cmd, const json_t *presets)
 {
 	_cleanup_(freep) char *text = NULL;
-	const json_t *p;
-	size_t i;
 
 	if (cmd->is_json)
 		return document_print(presets, &text) < 0 ? EXIT_FAILURE : session_print(text);
 	if (json_array_size(json_object_get(presets, "presets")) == 0)
 		log_info("There are no presets in /" PRESET_FOLDER);
-	json_array_foreach(json_object_get(presets, "presets"), i, p)
+	document_each(p, json_object_get(presets, "presets"))
 		printf("%c %-17s %s\n", json_is_true(json_object_get(p, "linked")) ? '*' : ' ',
 		       json_string_value(json_object_get(p, "name")),
 		       json_string_value(json_object_get(p, "description")));

@@ -629,15 +629,6 @@ static void tell_no_nic(const struct config *c)
 				    d->match ? d->match : "");
 }
 
-/* Is a policy of the kubelet among those that are set? */
-static bool sets_policy(const struct command *cmd)
-{
-	return ANY(
-		a, cmd->arguments, cmd->n_arguments,
-		(is_prefix(*a, "Kubelet.TopologyManager") || is_prefix(*a, "Kubelet.CPUManager")) &&
-			strchr(*a, '='));
-}
-
 /*
  * Prints the plan of a restart, or with @is_same only looks what of it is impossible. An error is
  * logged, and is no failure: the files are written; but what cannot be printed is one.
@@ -664,7 +655,11 @@ static int tell_plan(const struct command *cmd, struct os *d, const struct confi
 	if (!text)
 		return cmd->is_json ? session_print("null\n") : EXIT_SUCCESS;
 	if (output_impossible(&in.plan, ret_impossible) < 0 ||
-	    (!*ret_impossible && sets_policy(cmd) &&
+	    (!*ret_impossible &&
+	     ANY(a, cmd->arguments, cmd->n_arguments,
+		 (is_prefix(*a, "Kubelet.TopologyManager") ||
+		  is_prefix(*a, "Kubelet.CPUManager")) &&
+			 strchr(*a, '=')) &&
 	     output_check_kubelet(c, &in.plan, ret_impossible) < 0))
 		return EXIT_FAILURE;
 	if (is_same && !cmd->is_json)

@@ -42,14 +42,6 @@ static bool is_driver_match(const char *glob, const char *name)
 	return fnmatch(glob, name, 0) == 0 || fnmatch(module_glob, module, 0) == 0;
 }
 
-/* Did a section match another function by this name in this boot? That one keeps it. */
-static bool is_name_of_other(const struct node *n, const struct memory *memory,
-			     const struct pci *pci, const char *name)
-{
-	return ANY(d, memory->devices, memory->n_devices,
-		   streq(d->matched, name) && !streq(d->pci, pci->address) && node_pci(n, d->pci));
-}
-
 /* Does one word of Match= ("driver:mlx5_core") fit? @kind is set to its kind. */
 static bool is_word_match(const char *word, const struct node *n, const struct memory *memory,
 			  const struct pci *pci, size_t *kind)
@@ -66,7 +58,11 @@ static bool is_word_match(const char *word, const struct node *n, const struct m
 	COPY(values[2], pci->driver[0]      ? pci->driver
 			: pci_is_erdma(pci) ? ERDMA_MODULE /* which may not be on disk yet */
 					    : pci->module);
-	COPY(values[3], nd && !is_name_of_other(n, memory, pci, nd->name) ? nd->name : "");
+	/* Did a section match another function by this name in this boot? That one keeps it. */
+	if (nd && !ANY(d, memory->devices, memory->n_devices,
+		       streq(d->matched, nd->name) && !streq(d->pci, pci->address) &&
+			       node_pci(n, d->pci)))
+		COPY(values[3], nd->name);
 	COPY(values[4], ib ? ib->name : "");
 
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
@@ -174,11 +170,6 @@ void plan_forget_names(const struct config *c, const struct node *n, struct memo
 bool plan_carries_node(const struct device *d)
 {
 	return d->need && !d->need->is_by_vf;
-}
-
-static bool has_vf_wish(const struct device_config *dc)
-{
-	return dc->mode == VF_MODE_SHARED || dc->mode == VF_MODE_SHARED_MULTI;
 }
 
 /*
@@ -297,7 +288,8 @@ static void add_device(const struct config *c, const struct node *n, const struc
 	d->config = dc;
 	d->need = plan_need(p, pci->address);
 	d->is_vf = pci->physfn[0];
-	d->has_vf_mode = !d->is_vf && has_vf_wish(dc);
+	d->has_vf_mode =
+		!d->is_vf && (dc->mode == VF_MODE_SHARED || dc->mode == VF_MODE_SHARED_MULTI);
 	d->is_by_name = !d->is_vf && strstr(dc->match, "netdev:");
 	d->is_named = !d->is_vf && is_named(dc->match, n, memory, pci);
 	d->is_in_pod = judge_is_in_pod(n, d, m);
@@ -389,13 +381,6 @@ static void count_missing(const struct config *c, struct plan *p)
 	}
 }
 
-/* A card that was pulled, or is being reset, has no function to look at: memory knows it. */
-static void count_gone(const struct node *n, const struct memory *memory, struct plan *p)
-{
-	FOREACH(d, memory->devices, memory->n_devices)
-		p->n_gone += d->was_usable && !d->was_lost && !node_pci(n, d->pci);
-}
-
 void plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
 		  struct plan *p)
 {
@@ -418,5 +403,8 @@ void plan_devices(const struct config *c, const struct node *n, const struct mem
 	count_missing(c, p);
 	for (size_t i = 0; i < p->n_devices; i++)
 		tell_aside(c, n, p, &p->devices[i]);
-	count_gone(n, memory, p);
+	/* A card that was pulled, or is being reset, has no function to look at: memory knows it.
+	 */
+	FOREACH(d, memory->devices, memory->n_devices)
+		p->n_gone += d->was_usable && !d->was_lost && !node_pci(n, d->pci);
 }

@@ -218,8 +218,7 @@ static bool needs_address(const struct config *c, const struct device *d)
 
 static bool has_routable_address(const struct node *n, const struct netdev *nd)
 {
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
+	FOREACH(a, n->addresses, n->n_addresses) {
 		uint8_t gid[16];
 
 		gid_of_address(a, gid);
@@ -245,10 +244,9 @@ static bool has_address(const struct plan *p, const struct device *d, const stru
  * bond_delete_netdev_default_gids() in drivers/infiniband/core/roce_gid_mgmt.c. */
 static bool is_backup(const struct node *n, const struct device *d)
 {
-	for (size_t i = 0; d->bond && i < n->n_netdevs; i++) {
-		const struct ibdev *ib = n->netdevs[i].master == d->bond->ifindex
-						 ? node_ibdev_of(n, n->netdevs[i].pci)
-						 : NULL;
+	FOREACH_WHILE(nd, n->netdevs, n->n_netdevs, d->bond) {
+		const struct ibdev *ib =
+			nd->master == d->bond->ifindex ? node_ibdev_of(n, nd->pci) : NULL;
 
 		for (size_t k = 0; ib && ib != d->ibdev && k < ib->n_ports; k++)
 			if (gid_index_of(&ib->ports[k], d->bond->name, NULL) >= 0)
@@ -379,12 +377,6 @@ const struct device *judge_pf_of(const struct plan *p, const struct device *d)
 	return d;
 }
 
-/* eRDMA has one driver, which most kernels do not have: it is known by its PCI id. */
-static bool lacks_module(const struct node *n, const struct pci *pci)
-{
-	return pci_is_erdma(pci) && !pci->driver[0] && !pci->module[0] && !n->is_dkms_building;
-}
-
 /*
  * Is the card in DPU mode? The driver of the PF reports nothing of its VFs either, so nothing may
  * have been tried: mlx5e_get_vf_config() in .../mlx5/core/en_main.c gives the EPERM of
@@ -426,7 +418,9 @@ enum reason judge_device(const struct config *c, const struct node *n, const str
 		COPY(d->detail, pf->sick);
 		return REASON_PF_SICK;
 	}
-	if (lacks_module(n, d->pci)) {
+	/* Most kernels do not have the one driver of eRDMA: it is known by its PCI id. */
+	if (pci_is_erdma(d->pci) && !d->pci->driver[0] && !d->pci->module[0] &&
+	    !n->is_dkms_building) {
 		COPY(d->detail, ERDMA_MODULE);
 		return REASON_MODULE_MISSING;
 	}
@@ -492,17 +486,6 @@ bool judge_is_in_pod(const struct node *n, const struct device *d, const struct 
 	return !d->ibdev && !d->bond && !m->was_virtual && n->netns_mode == NETNS_MODE_EXCLUSIVE;
 }
 
-/*
- * In DPU mode the eswitch belongs to the card's own processors, and the host's PF may set nothing
- * of its VFs: mlx5_eswitch_get_vport() in .../mlx5/core/eswitch.c gives EPERM or EINVAL, the
- * firmware EREMOTEIO.
- */
-static bool is_refused(const struct pci *pf, const struct action *a)
-{
-	return streq(pf->driver, "mlx5_core") && a->is_done && a->verb != VERB_SET_MTU &&
-	       (a->result == -EPERM || a->result == -EINVAL || a->result == -EREMOTEIO);
-}
-
 uint32_t judge_unsupported(const struct node *n, const struct device_memory *m,
 			   const struct plan *p, const struct pci *pf)
 {
@@ -512,7 +495,13 @@ uint32_t judge_unsupported(const struct node *n, const struct device_memory *m,
 
 	while ((a = attempts_next_of_vfs(p->tried, n, pf->address, &at, a))) {
 		bits |= action_unsupported_setting(a);
-		if (is_refused(pf, a))
+		/*
+		 * In DPU mode the eswitch belongs to the card's own processors, and the host's PF
+		 * may set nothing of its VFs: mlx5_eswitch_get_vport() in .../mlx5/core/eswitch.c
+		 * gives EPERM or EINVAL, the firmware EREMOTEIO.
+		 */
+		if (streq(pf->driver, "mlx5_core") && a->is_done && a->verb != VERB_SET_MTU &&
+		    (a->result == -EPERM || a->result == -EINVAL || a->result == -EREMOTEIO))
 			refused |= verb_vf_setting(a->verb);
 		if (a->is_done && a->result >= 0)
 			done |= verb_vf_setting(a->verb);
@@ -912,18 +901,16 @@ enum reason judge_cause(const struct node *n, const struct pci *pci, enum reason
 		snprintf(detail, size, "%s", lacking);
 		return REASON_NOT_RECORDED;
 	}
-	for (size_t i = 0; i < ELEMENTSOF(evidence); i++) {
-		const char *name = evidence[i].of != of ? NULL
-				   : evidence[i].seen   ? evidence[i].seen(n, pci)
-							: "";
+	FOREACH(it, evidence, ELEMENTSOF(evidence)) {
+		const char *name = it->of != of ? NULL : it->seen ? it->seen(n, pci) : "";
 
 		if (!name)
 			continue;
-		if (evidence[i].words)
-			snprintf(detail, size, evidence[i].words, name);
-		if (evidence[i].advice)
-			*ret_advice = evidence[i].advice;
-		return evidence[i].reason;
+		if (it->words)
+			snprintf(detail, size, it->words, name);
+		if (it->advice)
+			*ret_advice = it->advice;
+		return it->reason;
 	}
 	return of;
 }

@@ -16,11 +16,6 @@ static bool is_guid_of(const char *guid, const struct netdev *nd)
 	return gid_parse(text, gid) && gid_is_of_mac(gid, mac);
 }
 
-static const struct netdev *find_by_guid(const struct node *n, const char *guid)
-{
-	return FIND(nd, n->netdevs, n->n_netdevs, is_guid_of(guid, nd));
-}
-
 /* Is the netdev of that name in this namespace another one than that whose MAC made the GUID? */
 static bool is_name_of_other(const struct node *n, const char *guid, const char *name)
 {
@@ -54,7 +49,7 @@ void rdma_find_netdev(const struct node *n, struct ibdev *ib)
 	if (!ib->pci[0] || nd || pci_is_erdma(pci))
 		take_gid_name(n, nd, ib);
 	if (!nd && pci && streq(pci->driver, "erdma"))
-		nd = find_by_guid(n, ib->node_guid);
+		nd = FIND(it, n->netdevs, n->n_netdevs, is_guid_of(ib->node_guid, it));
 	if (!ib->netdev[0] && nd)
 		COPY(ib->netdev, nd->name);
 }
@@ -189,21 +184,16 @@ static struct ibdev *first_stray_erdma(const struct fs *fs, struct node *n)
 	return first;
 }
 
-/* Does the function have an ibdev? The indexes of the node are older than its ibdevs. */
-static bool has_ibdev(const struct node *n, const struct pci *pci)
-{
-	return ANY(ib, n->ibdevs, n->n_ibdevs, streq(ib->pci, pci->address));
-}
-
 /* The lonely eRDMA function bound first; in a captured tree, without instances, by address. */
 static const struct pci *first_lonely_erdma(const struct node *n)
 {
 	const struct pci *first = NULL;
 
-	for (size_t i = 0; i < n->n_pcis; i++)
-		if ((!first || n->pcis[i].instance < first->instance) &&
-		    streq(n->pcis[i].driver, "erdma") && !has_ibdev(n, &n->pcis[i]))
-			first = &n->pcis[i];
+	/* The indexes of the node are older than its ibdevs. */
+	FOREACH(f, n->pcis, n->n_pcis)
+		if ((!first || f->instance < first->instance) && streq(f->driver, "erdma") &&
+		    !ANY(ib, n->ibdevs, n->n_ibdevs, streq(ib->pci, f->address)))
+			first = f;
 	return first;
 }
 
@@ -220,13 +210,11 @@ static void adopt_erdma(const struct fs *fs, struct node *n)
 int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	_cleanup_(freep) struct ibdev *seen = NULL;
-	size_t n_seen = 0;
+	/* The ibdevs of a capture are in node.ibdevs until the facts of sysfs replace them. */
+	_cleanup_(freep) struct ibdev *seen = TAKE(n->ibdevs);
+	size_t n_seen = n->n_ibdevs;
 	int r;
 
-	/* The ibdevs of a capture are in node.ibdevs until the facts of sysfs replace them. */
-	seen = TAKE(n->ibdevs);
-	n_seen = n->n_ibdevs;
 	n->n_ibdevs = 0;
 
 	n->has_rdma_cm =
@@ -262,25 +250,21 @@ int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 	return observe_nodes(&d->fs, n);
 }
 
-static bool is_counted(const struct questions *q, const struct node *n, const struct ibdev *ib)
-{
-	return questions_ask(q, QUESTION_LINK_DOWNED) && !ib->is_virtual &&
-	       questions_name(q, ib->pci) && !node_netdev_of(n, ib->pci);
-}
-
 int observe_link_downed(const struct fs *fs, const struct questions *q, struct node *n)
 {
 	int n_read = 0;
 
-	FOREACH(ib, n->ibdevs, n->n_ibdevs) {
-		for (size_t k = 0; k < ib->n_ports && is_counted(q, n, ib); k++) {
+	FOREACH_WHILE(ib, n->ibdevs, n->n_ibdevs, questions_ask(q, QUESTION_LINK_DOWNED)) {
+		if (ib->is_virtual || !questions_name(q, ib->pci) || node_netdev_of(n, ib->pci))
+			continue;
+		FOREACH(port, ib->ports, ib->n_ports) {
 			uint32_t count;
 
-			if (!streq(ib->ports[k].link_layer, "InfiniBand") ||
+			if (!streq(port->link_layer, "InfiniBand") ||
 			    fs_read_u32(fs,
 					FS_PATH(IBDEV_FOLDER "/%s/ports/%" PRIu32
 							     "/counters/link_downed",
-						ib->name, ib->ports[k].number),
+						ib->name, port->number),
 					&count) < 0)
 				continue;
 			ib->link_downed += count;

@@ -26,12 +26,6 @@ static const enum verdict table[_GUARD_CHANGE_N][_DEVICE_USE_N] = {
 };
 /* clang-format on */
 
-/* A node may have thousands of VFs: their users are looked up only where a setting asks. */
-static bool is_asked_of_vf(const struct config *c, const struct device *d)
-{
-	return plugin_moves_netdev(c->plugin.type) || d->config->mtu > 0 || c->route.manage;
-}
-
 static enum device_use use_of(const struct config *c, const struct memory *memory, struct plan *p,
 			      struct device *d)
 {
@@ -40,8 +34,10 @@ static enum device_use use_of(const struct config *c, const struct memory *memor
 
 	if (d->need)
 		return DEVICE_NEEDED;
-	/* In a pod it stays where it is, in use by that pod. */
-	if (d->is_in_pod || (d->is_vf && !is_asked_of_vf(c, d)))
+	/* In a pod it stays where it is, in use by that pod. A node may have thousands of VFs:
+	 * their users are looked up only where a setting asks. */
+	if (d->is_in_pod || (d->is_vf && !plugin_moves_netdev(c->plugin.type) &&
+			     d->config->mtu == 0 && !c->route.manage))
 		return DEVICE_FREE;
 	degree = in_use_degree(&p->graph, memory, d->pci, is_ra, d->used_by, sizeof(d->used_by));
 	if (degree == IN_USE_FREE)

@@ -119,13 +119,6 @@ void in_use_append(char *list, size_t size, const char *item)
 		snprintf(list + used, size - used, "%s%s", between, item);
 }
 
-/* Is the process of @u named already? A process may have a context, QPs and more. */
-static bool is_named(const struct node *n, const struct user *u)
-{
-	return ANY(v, n->users, (size_t)(u - n->users),
-		   u->pid > 0 && v->pid == u->pid && streq(v->target, u->target));
-}
-
 static bool list_users(const struct node *n, const char *target, char *ret, size_t size)
 {
 	const struct user *u;
@@ -133,7 +126,9 @@ static bool list_users(const struct node *n, const char *target, char *ret, size
 	char item[256];
 
 	for (size_t i = 0; (u = node_user(n, target, &i)); is_any = true) {
-		if (is_named(n, u))
+		/* A process may have a context, QPs and more: it is named once. */
+		if (u->pid > 0 && ANY(v, n->users, (size_t)(u - n->users),
+				      v->pid == u->pid && streq(v->target, u->target)))
 			continue;
 		in_use_words(u, item, sizeof(item));
 		in_use_append(ret, size, item);

@@ -173,10 +173,9 @@ static void add_named(struct search *s, const char *match)
 				    .words = "[Service] NodeNIC= names it" };
 	enum leads leads = LEADS_NONE;
 
-	for (size_t i = 0; i < s->n->n_pcis; i++)
-		if (!s->n->pcis[i].physfn[0] &&
-		    plan_is_match(match, s->n, s->memory, &s->n->pcis[i]))
-			add_function(s, s->n->pcis[i].address, &e);
+	FOREACH(pci, s->n->pcis, s->n->n_pcis)
+		if (!pci->physfn[0] && plan_is_match(match, s->n, s->memory, pci))
+			add_function(s, pci->address, &e);
 	for (size_t i = 0; i < s->n->n_netdevs; i++)
 		if (is_netdev_match(match, &s->n->netdevs[i]))
 			add_root(s, &s->n->netdevs[i], &e, &leads);
@@ -212,8 +211,7 @@ static bool is_from(const struct node *n, const struct route *t, const struct ne
 static void add_routed(struct search *s, const struct netdev *from, const struct evidence *e,
 		       enum leads *ret)
 {
-	for (size_t i = 0; i < s->n->n_routes; i++) {
-		const struct route *t = &s->n->routes[i];
+	FOREACH(t, s->n->routes, s->n->n_routes) {
 		const struct netdev *nd = node_netdev(s->n, t->ifindex);
 		char words[256];
 		const struct evidence way = { e->why, e->of, nd ? nd->name : "", words, true };
@@ -247,8 +245,7 @@ static bool add_owner(struct search *s, int family, const uint8_t bytes[static 1
 	const size_t size = ip_bits(family) / 8;
 	bool is_found = false;
 
-	for (size_t i = 0; i < s->n->n_addresses && !ip_is_loopback(family, bytes); i++) {
-		const struct address *a = &s->n->addresses[i];
+	FOREACH_WHILE(a, s->n->addresses, s->n->n_addresses, !ip_is_loopback(family, bytes)) {
 		const struct netdev *nd = node_netdev(s->n, a->ifindex);
 		char address[INET6_ADDRSTRLEN], words[160];
 
@@ -359,13 +356,10 @@ static void add_source(struct search *s, const struct destination *d)
 	const struct lookup *l = &d->lookup;
 	enum leads leads = LEADS_NONE;
 
-	for (size_t i = 0; i < s->n->n_addresses; i++) {
-		const struct address *a = &s->n->addresses[i];
-
+	FOREACH(a, s->n->addresses, s->n->n_addresses)
 		if (a->family == l->family && a->ifindex != l->found && !is_zero(l->source) &&
 		    memcmp(a->local, l->source, sizeof(a->local)) == 0)
 			add_hop(s, d, a->ifindex, &leads);
-	}
 }
 
 static void add_hops(struct search *s, const struct destination *d, enum leads *ret)
@@ -390,19 +384,14 @@ static bool is_known(const struct search *s, const struct netdev *nd, unsigned n
 {
 	if (nd->has_device || graph_function(nd)[0])
 		return true;
-	for (size_t i = 0; i < s->n->n_tunnel_ends && n_tunnels > 0; i++) {
-		const struct tunnel_end *end = &s->n->tunnel_ends[i];
-
-		for (size_t k = 0; k < s->n->n_destinations && end->ifindex == nd->ifindex; k++) {
-			const struct destination *d = &s->n->destinations[k];
-
+	FOREACH_WHILE(end, s->n->tunnel_ends, s->n->n_tunnel_ends, n_tunnels > 0)
+		FOREACH_WHILE(d, s->n->destinations, s->n->n_destinations,
+			      end->ifindex == nd->ifindex)
 			if (d->to == TO_TUNNEL_END && d->lookup.family == end->family &&
 			    memcmp(d->lookup.dst, end->remote, sizeof(end->remote)) == 0 &&
 			    d->lookup.result >= 0 &&
 			    is_way_known(s, node_netdev(s->n, d->lookup.found), n_tunnels - 1))
 				return true;
-		}
-	}
 	return false;
 }
 
@@ -457,8 +446,7 @@ static bool is_bound_to(const struct node *n, struct plan *p, uint32_t ifindex)
 static void add_destinations(struct search *s)
 {
 	for (int turn = 0; turn < 4; turn++)
-		for (size_t i = 0; i < s->n->n_destinations; i++) {
-			const struct destination *d = &s->n->destinations[i];
+		FOREACH(d, s->n->destinations, s->n->n_destinations) {
 			const int of = is_advertised(d)                                     ? 2
 				       : d->to == TO_VRF                                    ? 3
 				       : d->to == TO_DEFAULT && d->lookup.family == AF_INET ? 0
@@ -503,17 +491,6 @@ static bool has_stayed(const struct search *s, const struct boot_need *b)
 				is_of(&s->p->graph, b->pci, t->ifindex));
 }
 
-/* Does the same evidence lead to another function now? */
-static bool is_answered(const struct plan *p, const struct boot_need *b)
-{
-	return ANY(n, p->needs, p->n_needs, streq(n->of, b->of) && n->why <= NEED_WAY);
-}
-
-static bool is_listed(const struct plan *p, const char *pci)
-{
-	return ANY(n, p->needs, p->n_needs, streq(n->pci, pci));
-}
-
 static void add_before(struct search *s, const struct boot *b, bool is_present)
 {
 	const bool is_open = is_present && b->state == NODE_STARTING;
@@ -524,8 +501,11 @@ static void add_before(struct search *s, const struct boot *b, bool is_present)
 		char card[MAC_LEN] = "", words[192];
 		const struct evidence e = { NEED_BEFORE, k->of, "", words, is_present };
 
-		if (!pci || is_listed(s->p, k->pci) ||
-		    (is_open && is_answered(s->p, k) && has_stayed(s, k)))
+		/* Does the same evidence lead to another function now? */
+		if (!pci ||
+		    ANY(need, s->p->needs, s->p->n_needs,
+			streq(need->pci, k->pci) || (is_open && streq(need->of, k->of) &&
+						     need->why <= NEED_WAY && has_stayed(s, k))))
 			continue;
 		node_card(s->n, pci, card);
 		if (!is_present && k->card[0] && card[0] && !streq(k->card, card))
@@ -560,15 +540,13 @@ static void add_guess(struct search *s, const struct netdev *nd, enum need_why w
 
 static void add_addressed(struct search *s, enum need_why why)
 {
-	for (size_t i = 0; i < s->n->n_addresses; i++) {
-		const struct address *a = &s->n->addresses[i];
+	FOREACH(a, s->n->addresses, s->n->n_addresses) {
 		const struct netdev *nd = node_netdev(s->n, a->ifindex);
 
 		if (nd && a->scope < RT_SCOPE_LINK && !memory_gave(s->memory, a))
 			add_guess(s, nd, why, "an address");
 	}
-	for (size_t i = 0; i < s->n->n_routes; i++) {
-		const struct route *t = &s->n->routes[i];
+	FOREACH(t, s->n->routes, s->n->n_routes) {
 		const struct netdev *nd = node_netdev(s->n, t->ifindex);
 
 		if (nd && is_made(t))
@@ -642,8 +620,7 @@ static bool add_signs(struct search *s)
 	else if (s->dead_end)
 		snprintf(text, sizeof(text), "%s has the kubelet's address, and no route leads on",
 			 s->dead_end->name);
-	for (size_t i = 0; i < s->n->n_netdevs; i++) {
-		const struct netdev *nd = &s->n->netdevs[i];
+	FOREACH(nd, s->n->netdevs, s->n->n_netdevs) {
 		const bool may_join = (empty || s->dead_end) && nd->pci[0] && !nd->master &&
 				      !node_has_host_address(s->n, s->memory, nd->ifindex);
 		const char *sign = sign_of(s, nd);
@@ -707,8 +684,7 @@ static void merge_needs(struct plan *p)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->n_needs; i++) {
-		const struct need *k = &p->needs[i];
+	FOREACH(k, p->needs, p->n_needs) {
 		struct need *have = p->needs;
 
 		while (have < p->needs + n && !streq(have->pci, k->pci))

@@ -109,13 +109,6 @@ static void find_own_name(struct places *p)
 		find_name(p, name);
 }
 
-static void read_host_name(const struct fs *fs, char *ret, size_t size)
-{
-	if (fs_read(fs, "proc/sys/kernel/hostname", ret, size) < 0 && !fs->is_live)
-		fs_read(fs, "etc/hostname", ret, size);
-	make_printable(ret);
-}
-
 /* --- destinations --- */
 
 static void append(struct node *n, enum destination_to to, const struct lookup *l,
@@ -251,7 +244,10 @@ void observe_places(const struct fs *fs, struct node *n)
 {
 	struct places p = { .fs = fs, .n = n };
 
-	read_host_name(fs, n->host_name, sizeof(n->host_name));
+	if (fs_read(fs, "proc/sys/kernel/hostname", n->host_name, sizeof(n->host_name)) < 0 &&
+	    !fs->is_live)
+		fs_read(fs, "etc/hostname", n->host_name, sizeof(n->host_name));
+	make_printable(n->host_name);
 	node_note(n, fs_read_all(fs, "etc/hosts", MAX_HOSTS_BYTES, true, &p.hosts, NULL));
 	find_own_name(&p);
 	add_api_servers(&p);
@@ -263,13 +259,6 @@ void observe_places(const struct fs *fs, struct node *n)
 }
 
 /* --- where default routes lead --- */
-
-static bool has_default(const struct node *n, int family, uint32_t table)
-{
-	return ANY(t, n->routes, n->n_routes,
-		   t->family == family && t->table == table && t->prefix_len == 0 &&
-			   t->type == RTN_UNICAST);
-}
 
 /* @vrf: NULL: by the main rules */
 static void add_default(struct node *n, const struct lookup *of, const struct netdev *vrf)
@@ -313,7 +302,9 @@ static void add_defaults(struct node *n, int family)
 		return;
 	add_default(n, &l, NULL);
 	FOREACH(vrf, n->netdevs, n->n_netdevs)
-		if (vrf->vrf_table && has_default(n, family, vrf->vrf_table))
+		if (vrf->vrf_table && ANY(t, n->routes, n->n_routes,
+					  t->family == family && t->table == vrf->vrf_table &&
+						  t->prefix_len == 0 && t->type == RTN_UNICAST))
 			add_default(n, &l, vrf);
 }
 

@@ -114,15 +114,14 @@ int processes_list_named(const struct fs *fs, const char *command, struct proces
 	if (r >= 0)
 		r = list_kernel_threads(fs, &kernel, &n_kernel);
 
-	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
+	FOREACH_WHILE(name, names.names, names.n_names, r >= 0) {
 		struct process p = {};
 		char comm[64];
 
-		if (!parse_pid(names.names[i], &p.pid) ||
-		    SEARCH(&p.pid, kernel, n_kernel, compare_u32))
+		if (!parse_pid(*name, &p.pid) || SEARCH(&p.pid, kernel, n_kernel, compare_u32))
 			continue;
-		if (fs_read(fs, FS_PATH("proc/%s/comm", names.names[i]), comm, sizeof(comm)) < 0 ||
-		    !streq(comm, command) || !read_process(fs, names.names[i], &p))
+		if (fs_read(fs, FS_PATH("proc/%s/comm", *name), comm, sizeof(comm)) < 0 ||
+		    !streq(comm, command) || !read_process(fs, *name, &p))
 			continue;
 		r = ADD(list.items, list.n, p);
 	}

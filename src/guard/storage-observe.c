@@ -196,21 +196,18 @@ static void visit_network(struct storage *s, const struct mount *m)
 		add_source(s, m, what);
 }
 
-static bool is_below(const char *path, const char *point)
-{
-	const char *rest = after(path, point);
-
-	return rest && (streq(point, "/") || *rest == '/' || !*rest);
-}
-
 /* The last of those that lie on each other. */
 static struct mount *find_mount(const struct storage *s, const char *path)
 {
 	struct mount *best = NULL;
 
-	FOREACH(m, s->mounts, s->n_mounts)
-		if (is_below(path, m->point) && (!best || strlen(m->point) >= strlen(best->point)))
+	FOREACH(m, s->mounts, s->n_mounts) {
+		const char *rest = after(path, m->point);
+
+		if (rest && (streq(m->point, "/") || *rest == '/' || !*rest) &&
+		    (!best || strlen(m->point) >= strlen(best->point)))
 			best = m;
+	}
 	return best;
 }
 
@@ -451,15 +448,8 @@ static void visit_path(struct storage *s, const char *path)
 
 static void put_encoded(FILE *f, const char *text, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		fprintf(f, text[i] <= ' ' || text[i] == '\\' ? "\\%03o" : "%c",
-			(unsigned char)text[i]);
-}
-
-static bool is_kept(const char *option)
-{
-	return ANY(p, peer_keys, ELEMENTSOF(peer_keys), is_prefix(option, *p)) ||
-	       ANY(l, layer_keys, ELEMENTSOF(layer_keys), is_prefix(option, *l));
+	FOREACH(it, text, n)
+		fprintf(f, *it <= ' ' || *it == '\\' ? "\\%03o" : "%c", (unsigned char)*it);
 }
 
 /* A user and a password, if any, are before "@". */
@@ -476,7 +466,8 @@ static void put_mount(FILE *f, const struct mount *m)
 	for (const char *word = m->options; *word; word += *word == ',') {
 		const size_t n = strcspn(word, ",");
 
-		if (is_kept(word)) {
+		if (ANY(key, peer_keys, ELEMENTSOF(peer_keys), is_prefix(word, *key)) ||
+		    ANY(key, layer_keys, ELEMENTSOF(layer_keys), is_prefix(word, *key))) {
 			fputc(',', f);
 			put_encoded(f, word, n);
 		}
@@ -664,11 +655,9 @@ static int on_word(void *userdata, const char *word)
 		{ "root=", on_root },
 	};
 
-	for (size_t i = 0; i < ELEMENTSOF(words); i++)
-		if (is_prefix(word, words[i].key)) {
-			words[i].on_value(userdata, words[i].key, word + strlen(words[i].key));
-			break;
-		}
+	FOREACH(w, words, ELEMENTSOF(words))
+		if (is_prefix(word, w->key))
+			w->on_value(userdata, w->key, word + strlen(w->key));
 	return 0;
 }
 

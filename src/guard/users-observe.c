@@ -128,18 +128,6 @@ static void ask(struct os *d, const struct fs *fs, const struct ibdev *ib, enum 
 	add_user(fs, ib->pci, USE_UNKNOWN, 0, detail, n);
 }
 
-static bool has_user(const struct node *n, const struct user *other)
-{
-	return ANY(u, n->users, n->n_users,
-		   streq(u->target, other->target) && u->use == other->use);
-}
-
-/* A disk has no netdev either, and in_use_find() is not asked about it. */
-static bool is_network(const struct node *n, const struct pci *pci)
-{
-	return pci_is_network(pci) || pci_is_erdma(pci) || node_ibdev_of(n, pci->address);
-}
-
 void users_add_found(const struct fs *fs, struct node *n, const struct memory *memory)
 {
 	_cleanup_(graph_done) struct graph g = {};
@@ -150,11 +138,17 @@ void users_add_found(const struct fs *fs, struct node *n, const struct memory *m
 		return;
 	n->has_users = true;
 	FOREACH(pci, n->pcis, n->n_pcis) {
-		const size_t n_found = is_network(n, pci) ? in_use_find(&g, memory, pci, found) : 0;
+		/* A disk has no netdev either. */
+		const size_t n_found =
+			pci_is_network(pci) || pci_is_erdma(pci) || node_ibdev_of(n, pci->address)
+				? in_use_find(&g, memory, pci, found)
+				: 0;
 
 		/* Two of one kind are both added. */
 		for (size_t k = 0; k < n_found; k++)
-			is_known[k] = has_user(n, &found[k]);
+			is_known[k] =
+				ANY(u, n->users, n->n_users,
+				    streq(u->target, found[k].target) && u->use == found[k].use);
 		for (size_t k = 0; k < n_found; k++)
 			if (!is_known[k])
 				add_user(fs, found[k].target, found[k].use, 0, found[k].detail, n);

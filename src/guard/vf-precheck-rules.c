@@ -29,14 +29,6 @@ static const char *lag_mode(int mode)
 	}
 }
 
-/* A LAG takes the ports of one card and nothing else. A bond that has only one port yet may get the
- * other. */
-static bool has_foreign_port(const struct node *n, const struct pci *pf, const struct netdev *bond)
-{
-	return ANY(nd, n->netdevs, n->n_netdevs,
-		   nd->master == bond->ifindex && !is_same_card(pf->address, nd->pci));
-}
-
 /* Is the PF a port of a LAG? Mode and ports of a bond that is not there yet are unknown. */
 static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail, size_t size)
 {
@@ -45,7 +37,11 @@ static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail
 	if (!nd || pf->physfn[0] || !quirk_has(pf, QUIRK_ROCE_LAG))
 		return false;
 	bond = node_bond_of(n, nd);
-	if (!bond || has_foreign_port(n, pf, bond) || !lag_mode(bond->bond_mode))
+	/* A LAG takes the ports of one card and nothing else. A bond that has only one port yet may
+	 * get the other. */
+	if (!bond || !lag_mode(bond->bond_mode) ||
+	    ANY(port, n->netdevs, n->n_netdevs,
+		port->master == bond->ifindex && !is_same_card(pf->address, port->pci)))
 		return false;
 	snprintf(detail, size, "%s is a port of %s, mode %s", nd->name, bond->name,
 		 lag_mode(bond->bond_mode));

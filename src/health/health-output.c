@@ -36,9 +36,7 @@ static unsigned put_reasons(const json_t *document, size_t condition, const char
 	const json_t *list = json_object_get(document, conditions[condition].list);
 	unsigned n = 0;
 
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *item = json_array_get(list, i);
-
+	document_each(item, list) {
 		if (!is_of(item, condition, target))
 			continue;
 		if (f)
@@ -140,15 +138,10 @@ static bool is_named(const json_t *device, const char *name)
 
 static const json_t *find_nic(const json_t *document, const char *name)
 {
-	const json_t *devices = json_object_get(document, "devices");
-
-	for (size_t i = 0; *name && i < json_array_size(devices); i++) {
-		const json_t *nic = json_array_get(devices, i);
-
+	document_each(nic, *name ? json_object_get(document, "devices") : NULL)
 		if (is_named(nic, name) ||
 		    document_any(vf, json_object_get(nic, "vfs"), is_named(vf, name)))
 			return nic;
-	}
 	return NULL;
 }
 
@@ -203,16 +196,13 @@ int output_health(const char *json, const char *boot_id, const char *name, bool 
 {
 	_cleanup_(stream_done) struct stream out = {};
 	json_auto_t *document = NULL;
-	const json_t *devices, *only;
+	const json_t *only;
 	int code = HEALTH_OK, r;
 
 	if (read_document(json, boot_id, &document) == -ENOMEM || stream_open(&out) < 0)
 		return -ENOMEM;
-	devices = json_object_get(document, "devices");
 	only = name ? find_nic(document, name) : NULL;
-	for (size_t i = 0; i < json_array_size(devices); i++) {
-		const json_t *nic = json_array_get(devices, i);
-
+	document_each(nic, json_object_get(document, "devices")) {
 		r = name && nic != only ? HEALTH_OK : put_nic(document, nic, out.f);
 		code = MAX(code, r);
 	}

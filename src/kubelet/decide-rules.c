@@ -382,20 +382,17 @@ static struct start_policies policies_of(const struct kubelet_found *k,
 	return p;
 }
 
-/* Is it refused for a reason that leaves the facts of a start known, and that is none of them? */
-static bool is_refused_otherwise(const struct kubelet_item *item)
-{
-	return item->reason == REASON_KUBELET_FLAG_WINS || item->reason == REASON_KUBELET_MANAGED ||
-	       item->reason == REASON_KUBELET_FILE_REFUSED;
-}
-
 /* Tells of a kubelet that would exit before it does; edits that add a cause for it are refused. */
 static void decide_exit(const struct kubelet_found *k, struct kubelet_decision *ret)
 {
 	const struct start_policies before = policies_of(k, ret, false);
 	const struct start_policies after = policies_of(k, ret, true);
-	const bool is_told = ANY(item, ret->items, _KUBELET_SETTING_N,
-				 item->outcome == KUBELET_REFUSED && !is_refused_otherwise(item));
+	/* Refused for these, the facts of a start are known, and are not the reason. */
+	const bool is_told =
+		ANY(item, ret->items, _KUBELET_SETTING_N,
+		    item->outcome == KUBELET_REFUSED && item->reason != REASON_KUBELET_FLAG_WINS &&
+			    item->reason != REASON_KUBELET_MANAGED &&
+			    item->reason != REASON_KUBELET_FILE_REFUSED);
 	struct start_exits exits, added;
 
 	if (k->is_waiting || lacks_file(k)) /* with what the kubelet needs to start */

@@ -120,15 +120,6 @@ static int refuse(struct run *run, const struct kubelet_edit *e, const char *why
 	return 0;
 }
 
-/* Did each pair of the edit take effect, and nothing else? */
-static bool has_effect(const struct kubelet_result *res, const struct kubelet_edit *e,
-		       uint64_t rest)
-{
-	return !ANY(p, e->pairs, e->n_pairs,
-		    !streq(res->kubelet.seen.values[p->setting].text, p->value)) &&
-	       res->kubelet.rest == rest;
-}
-
 /* Carries out one edit, and looks whether it took effect. */
 static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_result *res)
 {
@@ -151,13 +142,12 @@ static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_re
 	r = look(run, res);
 	if (r < 0)
 		return r;
-	if (has_effect(res, e, rest)) {
-		for (size_t i = 0; i < e->n_pairs; i++) {
-			const enum kubelet_setting s = e->pairs[i].setting;
-
-			if (before.items[s].outcome == KUBELET_CHANGED)
-				run->first[s] = before.items[s];
-		}
+	if (res->kubelet.rest == rest && /* nothing else took effect */
+	    !ANY(p, e->pairs, e->n_pairs,
+		 !streq(res->kubelet.seen.values[p->setting].text, p->value))) {
+		FOREACH(p, e->pairs, e->n_pairs)
+			if (before.items[p->setting].outcome == KUBELET_CHANGED)
+				run->first[p->setting] = before.items[p->setting];
 		return 0;
 	}
 

@@ -471,10 +471,9 @@ static void find_drop_in(const struct value_look *l, struct kubelet_found *k)
 			    yaml_find(&source->items, kubelet_key(s), "") && *source->name)
 				last = source->name;
 
-	for (size_t i = 0; i < ELEMENTSOF(own_drop_ins) && !*k->drop_in; i++)
-		if (compare_names(last, own_drop_ins[i]) < 0 &&
-		    (size_t)PRINT(k->drop_in, "%s/%s", k->seen.folder, own_drop_ins[i]) >=
-			    sizeof(k->drop_in))
+	FOREACH_WHILE(it, own_drop_ins, ELEMENTSOF(own_drop_ins), !*k->drop_in)
+		if (compare_names(last, *it) < 0 &&
+		    (size_t)PRINT(k->drop_in, "%s/%s", k->seen.folder, *it) >= sizeof(k->drop_in))
 			k->drop_in[0] = '\0';
 }
 

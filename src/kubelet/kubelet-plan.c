@@ -46,13 +46,6 @@ static void add_refused(const struct kubelet_item *item, struct plan *p)
 	a->detail = action_text(&p->texts, item->detail);
 }
 
-static bool is_told(const struct kubelet_decision *d, size_t n)
-{
-	return ANY(item, d->items, n,
-		   item->row > 0 && item->reason == d->items[n].reason &&
-			   streq(item->detail, d->items[n].detail));
-}
-
 /*
  * Devices are aligned by the topology manager, by the NUMA nodes that their plugin reports. The
  * static CPU policy is one of its other hint providers, and does nothing to devices alone.
@@ -102,7 +95,9 @@ void plan_kubelet(const struct config *c, const struct node *n,
 		is_done = false;
 		if (item->outcome == KUBELET_CHANGED)
 			add_change(item, (enum kubelet_setting)i, p);
-		else if (!is_told(d, (size_t)i))
+		else if (!ANY(told, d->items, (size_t)i,
+			      told->row > 0 && told->reason == item->reason &&
+				      streq(told->detail, item->detail)))
 			add_refused(item, p);
 	}
 	if (d->is_state_removed && !find_change(p)) {

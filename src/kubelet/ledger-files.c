@@ -272,13 +272,6 @@ static int revert_entry(const struct fs *fs, struct ledger *l, struct ledger_ent
 	return r;
 }
 
-/* With the static policy's state in place the kubelet would not start without the policy. */
-static bool is_bound(const struct ledger_entry *e, const struct kubelet_found *k)
-{
-	return (e->setting == KUBELET_CPU_POLICY || e->setting == KUBELET_RESERVED_CPUS) &&
-	       streq(k->seen.cpus.checkpoint, "static");
-}
-
 /* Return: is it left although it still holds? 1, 0 or -errno. */
 static int try_entry(const struct fs *fs, struct ledger *l, struct ledger_entry *e)
 {
@@ -288,7 +281,10 @@ static int try_entry(const struct fs *fs, struct ledger *l, struct ledger_entry 
 
 	if (r < 0)
 		return r;
-	if (is_bound(e, &k)) {
+	/* With the static policy's state in place the kubelet would not start without the policy.
+	 */
+	if ((e->setting == KUBELET_CPU_POLICY || e->setting == KUBELET_RESERVED_CPUS) &&
+	    streq(k.seen.cpus.checkpoint, "static")) {
 		left = "the state file of the static CPU policy is there";
 	} else if (!*e->file) {
 		r = revert_entry(fs, l, e, &k);

@@ -69,13 +69,6 @@ static void forget_defaults(bool is_copy, struct kubelet_found *k)
 			k->seen.values[s] = (struct kubelet_value){ .source = KUBELET_UNKNOWN };
 }
 
-/* Was something refused that systemd was not asked about? */
-static bool needs_systemd(const struct kubelet_found *k, const struct kubelet_decision *d)
-{
-	return k->is_unasked && (*k->seen.problem || ANY(item, d->items, _KUBELET_SETTING_N,
-							 item->outcome == KUBELET_REFUSED));
-}
-
 int kubelet_judge(const struct fs *fs, const struct config *c, bool is_copy,
 		  struct kubelet_found *ret, struct kubelet_decision *ret_decision,
 		  struct kubelet_notes *ret_notes)
@@ -88,7 +81,11 @@ int kubelet_judge(const struct fs *fs, const struct config *c, bool is_copy,
 			return r;
 		forget_defaults(is_copy, ret);
 		kubelet_decide(c, ret, ret_decision);
-		is_over = is_asking || !needs_systemd(ret, ret_decision);
+		/* Was something refused that systemd was not asked about? */
+		is_over =
+			is_asking || !ret->is_unasked ||
+			(!*ret->seen.problem && !ANY(item, ret_decision->items, _KUBELET_SETTING_N,
+						     item->outcome == KUBELET_REFUSED));
 	}
 	return r;
 }

@@ -81,12 +81,6 @@ static bool is_odd_flag(const struct yaml_item *item)
 	       (*item->text ? flags_is_kubelets(item->text) : item->is_listed);
 }
 
-static bool is_kept(const struct yaml_item *item)
-{
-	return is_odd_flag(item) ||
-	       (!item->is_odd && !item->is_null && (own_of(item) || is_key(item, "kubelet-arg")));
-}
-
 static bool is_one(const char *key)
 {
 	return !is_prefix(key, "kubelet-arg") && !is_prefix(key, "node-ip");
@@ -126,9 +120,10 @@ static int record(const struct fs *fs, const char *path, const struct yaml_items
 		return 0;
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < items->n_items; i++)
-		if (is_kept(&items->items[i]))
-			put_item(out.f, &items->items[i], &line, &open);
+	FOREACH(item, items->items, items->n_items)
+		if (is_odd_flag(item) || (!item->is_odd && !item->is_null &&
+					  (own_of(item) || is_key(item, "kubelet-arg"))))
+			put_item(out.f, item, &line, &open);
 	fputs(!*open ? "# left out\n" : is_one(open) ? "\n" : "]\n", out.f);
 	return fs_record_stream(fs, path + 1, &out);
 }
@@ -157,9 +152,8 @@ static int read_config(struct rancher *rn, const struct fs *fs, const char *path
 {
 	_cleanup_(yaml_items_done) struct yaml_items items = {};
 	char problem[256] = "";
-	int has_flags = 0, r;
+	int has_flags = 0, r = source_read(fs, path, YAML_ANY, problem, &items);
 
-	r = source_read(fs, path, YAML_ANY, problem, &items);
 	if (r < 0 && r != -ENODATA)
 		problem_note(rn->problem, "%s", problem);
 	if (r < 0)
@@ -180,13 +174,6 @@ static int read_config(struct rancher *rn, const struct fs *fs, const char *path
 	return r < 0 ? r : has_flags;
 }
 
-static bool is_config_name(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	return dot && (streq(dot, ".yaml") || streq(dot, ".yml"));
-}
-
 static int read_folder(struct rancher *rn, const struct fs *fs, const char *folder)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
@@ -195,19 +182,20 @@ static int read_folder(struct rancher *rn, const struct fs *fs, const char *fold
 
 	if (r == -ENOMEM)
 		return r;
-	for (size_t i = 0; i < names.n_names; i++) {
+	FOREACH(name, names.names, names.n_names) {
+		const char *dot = strrchr(*name, '.');
 		char path[2 * MAX_PATH];
 
-		if (!is_config_name(names.names[i]))
+		if (!dot || (!streq(dot, ".yaml") && !streq(dot, ".yml")))
 			continue;
-		PRINT(path, "%s/%s", folder, names.names[i]);
+		PRINT(path, "%s/%s", folder, *name);
 		if (strlen(path) >= MAX_PATH)
 			problem_note(rn->problem, "%.200s: too long a path", path);
 		r = strlen(path) >= MAX_PATH ? 0 : read_config(rn, fs, path);
 		if (r < 0)
 			return r;
 		if (r > 0)
-			COPY(last, names.names[i]);
+			COPY(last, *name);
 	}
 
 	for (size_t i = 0; i < ELEMENTSOF(own_names) && !*rn->own_path; i++)

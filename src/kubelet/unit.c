@@ -416,11 +416,6 @@ static int adopt_env_files(struct unit *u, const struct manager_unit *m)
 	return 0;
 }
 
-static bool is_later(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
-}
-
 /* Each daemon-reload removes the folder of generators and makes a new one: systemd.generator(7). */
 static bool is_changed_since_reload(const struct unit *u, const struct fs *fs)
 {
@@ -431,7 +426,9 @@ static bool is_changed_since_reload(const struct unit *u, const struct fs *fs)
 	return ANY(p, u->pages, u->n_pages,
 		   p->kind == PAGE_UNIT && !is_prefix(p->path, "/run/systemd/generator") &&
 			   fs_stat(fs, fs_bare(p->path), &st) >= 0 &&
-			   is_later(&st.st_ctim, &reloaded.st_ctim));
+			   (st.st_ctim.tv_sec != reloaded.st_ctim.tv_sec
+				    ? st.st_ctim.tv_sec > reloaded.st_ctim.tv_sec
+				    : st.st_ctim.tv_nsec > reloaded.st_ctim.tv_nsec));
 }
 
 /*
@@ -703,10 +700,9 @@ static int resolve(const struct unit *u, const char *statement, size_t size,
 	size_t at = 0;
 	int r;
 
-	for (size_t i = 0; i < u->n_variables; i++)
-		if (u->variables[i].is_file && u->variables[i].page == place->page &&
-		    u->variables[i].from == place->from)
-			old = &u->variables[i];
+	FOREACH(it, u->variables, u->n_variables)
+		if (it->is_file && it->page == place->page && it->from == place->from)
+			old = it;
 	r = old ? variable_next(statement, size, &at, &v) : 0;
 	if (r <= 0 || at < size || !streq(v.name, old->name))
 		return MIN(r, 0);

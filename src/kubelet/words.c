@@ -255,11 +255,6 @@ static bool step(struct machine *m, char c, size_t at)
 	return false;
 }
 
-static bool is_name(const char *s)
-{
-	return *s && !(*s >= '0' && *s <= '9') && !s[strspn(s, VARIABLE_LETTERS)];
-}
-
 int variable_next(const char *text, size_t size, size_t *at, struct variable *ret)
 {
 	/* Two more: the NUL, and the line end that the end of the file stands for. */
@@ -283,7 +278,8 @@ int variable_next(const char *text, size_t size, size_t *at, struct variable *re
 		for (n = m.key_end - m.variable.from; n > 0 && strchr(BLANKS, key[n - 1]); n--)
 			;
 		n = (size_t)PRINT(m.variable.name, "%.*s", (int)n, key);
-		if (n >= sizeof(m.variable.name) || !is_name(m.variable.name))
+		if (n == 0 || n >= sizeof(m.variable.name) || (*key >= '0' && *key <= '9') ||
+		    m.variable.name[strspn(m.variable.name, VARIABLE_LETTERS)])
 			continue;
 
 		m.variable.value = strndup(room, m.n_solid);

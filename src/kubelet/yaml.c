@@ -613,19 +613,14 @@ const struct yaml_item *yaml_find(const struct yaml_items *l, const char *key, c
 	return last && streq(last->sub, sub) ? last : NULL;
 }
 
-/* The same key of the same mapping? Keys that are not known, "?", are not told apart. */
-static bool is_same_key(const struct yaml_item *a, const struct yaml_item *b)
-{
-	return !b->is_listed && streq(a->key, b->key) && streq(a->sub, b->sub) &&
-	       !streq(a->key, "?") && !streq(a->sub, "?");
-}
-
 bool yaml_has_duplicates(const struct yaml_items *l)
 {
-	for (size_t i = 0; i < MIN(l->n_items, MAX_COMPARED); i++)
-		for (size_t k = 0; k < i && !l->items[i].is_listed; k++)
-			if (is_same_key(&l->items[i], &l->items[k]))
-				return true;
+	/* Keys that are not known, "?", are not told apart. */
+	FOREACH(a, l->items, MIN(l->n_items, MAX_COMPARED))
+		if (!a->is_listed && !streq(a->key, "?") && !streq(a->sub, "?") &&
+		    ANY(b, l->items, (size_t)(a - l->items),
+			!b->is_listed && streq(a->key, b->key) && streq(a->sub, b->sub)))
+			return true;
 	return false;
 }
 

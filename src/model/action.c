@@ -316,12 +316,6 @@ static const struct {
 	{ _VERB_N, ESTALE, REASON_CONFIG_CHANGED }, /* of the helper */
 };
 
-static bool is_row_of(enum verb row, enum verb v)
-{
-	return row == v || (row == VERB_LOAD_MODULE && v == VERB_RELOAD_MODULE) ||
-	       (row == _VERB_N && verb_is_file_for_others(v));
-}
-
 static enum reason failure(const struct action *a)
 {
 	if (!a->is_done || a->result >= 0)
@@ -330,9 +324,12 @@ static enum reason failure(const struct action *a)
 		return REASON_ACTION_TIMEOUT;
 	if (a->verb == VERB_LOAD_MODULE && action_is_best_effort(a))
 		return REASON_PEERMEM_FAILED;
-	for (size_t i = 0; i < ELEMENTSOF(failures); i++)
-		if (failures[i].error == -a->result && is_row_of(failures[i].verb, a->verb))
-			return failures[i].reason;
+	FOREACH(f, failures, ELEMENTSOF(failures))
+		if (f->error == -a->result &&
+		    (f->verb == a->verb ||
+		     (f->verb == VERB_LOAD_MODULE && a->verb == VERB_RELOAD_MODULE) ||
+		     (f->verb == _VERB_N && verb_is_file_for_others(a->verb))))
+			return f->reason;
 	return REASON_ACTION_FAILED;
 }
 

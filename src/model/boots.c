@@ -147,16 +147,13 @@ const struct boot *boots_present(const struct node *n, const struct memory *memo
 	return FIND_LAST(b, memory->boots, memory->n_boots, is_present(n, b));
 }
 
-/* A golden image may carry the memory of another machine. */
-static bool is_of_this_machine(const struct node *n, const struct boot *b)
-{
-	return !b->machine[0] || !n->machine[0] || streq(b->machine, n->machine);
-}
-
 const struct boot *boots_before(const struct node *n, const struct memory *memory)
 {
-	return FIND_LAST(b, memory->boots, memory->n_boots,
-			 !is_present(n, b) && b->has_needs && is_of_this_machine(n, b));
+	/* A golden image may carry the memory of another machine. */
+	return FIND_LAST(
+		b, memory->boots, memory->n_boots,
+		!is_present(n, b) && b->has_needs &&
+			(!b->machine[0] || !n->machine[0] || streq(b->machine, n->machine)));
 }
 
 /* Leaves out a PF that is needed for its VF alone: the VF leads to it again. */

@@ -92,21 +92,6 @@ static void add_link(const struct node *n, const struct netdev *nd, struct graph
 	add_step(n, nd, link, steps);
 }
 
-static bool is_ovs_port(const struct node *n, const struct netdev *nd)
-{
-	const struct netdev *master = nd->master ? netdev_in(n, nd->netns, nd->master) : NULL;
-
-	return master && streq(master->kind, OVS_KIND);
-}
-
-static void add_datapath(const struct node *n, const struct netdev *upper,
-			 struct graph_pairs *steps)
-{
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (is_ovs_port(n, &n->netdevs[i]))
-			add_step(n, upper, &n->netdevs[i], steps);
-}
-
 static void list_steps(const struct node *n, struct graph_pairs *ret)
 {
 	for (size_t i = 0; i < count(n); i++) {
@@ -116,7 +101,13 @@ static void list_steps(const struct node *n, struct graph_pairs *ret)
 		if (nd->master)
 			add_step(n, netdev_in(n, nd->netns, nd->master), nd, ret);
 		if (nd->netns == 0 && streq(nd->kind, OVS_KIND))
-			add_datapath(n, nd, ret);
+			FOREACH(port, n->netdevs, n->n_netdevs) {
+				const struct netdev *master =
+					netdev_in(n, port->netns, port->master);
+
+				if (master && streq(master->kind, OVS_KIND))
+					add_step(n, nd, port, ret);
+			}
 	}
 	sort_pairs(ret);
 }
@@ -195,8 +186,8 @@ static void list_functions(struct graph *g)
 
 	for (size_t i = 0; i < count(n); i++)
 		add_of_function(g, graph_function(netdev_at(n, i)), netdev_at(n, i));
-	for (size_t i = 0; i < n->n_ibdevs; i++)
-		add_of_function(g, n->ibdevs[i].pci, node_netdev_named(n, n->ibdevs[i].netdev));
+	FOREACH(ib, n->ibdevs, n->n_ibdevs)
+		add_of_function(g, ib->pci, node_netdev_named(n, ib->netdev));
 	sort_pairs(&g->functions);
 }
 

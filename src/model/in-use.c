@@ -140,12 +140,6 @@ static bool is_host_address(const struct memory *memory, const struct address *a
 	return !memory_entry(memory, "add-address", "", a->ifindex, ret);
 }
 
-static bool is_host_route(const struct route *t, bool is_ra_ours)
-{
-	return t->protocol != RTPROT_KERNEL && t->protocol != OWN_PROTOCOL &&
-	       !(is_ra_ours && t->protocol == RTPROT_RA);
-}
-
 /* A router's prefix; or 169.254/16, which network-scripts of RHEL give each NIC (NOZEROCONF=). */
 static bool is_of_link(const struct route *t)
 {
@@ -227,7 +221,8 @@ static bool find_route(const struct node *n, const struct netdev *nd, bool is_ra
 	char text[INET6_ADDRSTRLEN + 8];
 
 	FOREACH(t, n->routes, n->n_routes) {
-		if (t->ifindex != nd->ifindex || !is_host_route(t, is_ra_ours) ||
+		if (t->ifindex != nd->ifindex || t->protocol == RTPROT_KERNEL ||
+		    t->protocol == OWN_PROTOCOL || (is_ra_ours && t->protocol == RTPROT_RA) ||
 		    (is_further && is_to_neighbours(n, t)))
 			continue;
 		ip_format(t->family, t->dst, t->prefix_len, text, sizeof(text));
@@ -263,20 +258,6 @@ static bool is_used_by_host(const struct graph *g, const struct memory *memory,
 
 /* --- sockets --- */
 
-static bool is_of_dhcp(const struct sock *s)
-{
-	return s->protocol == IPPROTO_UDP &&
-	       s->local_port == (s->family == AF_INET ? PORT_DHCP : PORT_DHCPV6);
-}
-
-static bool has_sock(const struct node *n, const struct sock *like, const struct address *a)
-{
-	return ANY(s, n->socks, n->n_socks,
-		   s->is_listening && s->family == like->family && s->protocol == like->protocol &&
-			   s->local_port == like->local_port && s->ifindex == like->ifindex &&
-			   memcmp(s->local, a->local, 16) == 0);
-}
-
 /* Does its program listen on the same port of every address, as ntpd and named do? A socket that is
  * bound to a VRF is of that alone. */
 static bool is_everywhere(const struct node *n, const struct sock *s)
@@ -286,7 +267,10 @@ static bool is_everywhere(const struct node *n, const struct sock *s)
 	FOREACH(a, n->addresses, n->n_addresses) {
 		if (a->family != s->family || a->scope >= RT_SCOPE_LINK)
 			continue;
-		if (!has_sock(n, s, a))
+		if (!ANY(t, n->socks, n->n_socks,
+			 t->is_listening && t->family == s->family && t->protocol == s->protocol &&
+				 t->local_port == s->local_port && t->ifindex == s->ifindex &&
+				 memcmp(t->local, a->local, 16) == 0))
 			return false;
 		n_addresses++;
 	}
@@ -323,7 +307,9 @@ static bool find_sock(const struct node *n, const struct netdev *nd, const struc
 			   is_from = a && a->family == s->family &&
 				     memcmp(a->local, s->local, 16) == 0;
 
-		if ((!is_bound && !is_from) || is_of_dhcp(s) ||
+		if ((!is_bound && !is_from) ||
+		    (s->protocol == IPPROTO_UDP &&
+		     s->local_port == (s->family == AF_INET ? PORT_DHCP : PORT_DHCPV6)) ||
 		    (!is_bound && s->is_listening && is_everywhere(n, s)))
 			continue;
 		put_sock(s, nd, !s->is_listening, ret, size);
@@ -477,19 +463,15 @@ static void add_port(struct finder *s, const struct netdev *nd)
 		    master ? master->name : "one that is not seen");
 }
 
-/* A tap has no address: the program that uses it has it open, which nothing shows. */
-static bool is_tap(const struct netdev *nd)
-{
-	return nd->is_up && (streq(nd->kind, "macvtap") || streq(nd->kind, "ipvtap"));
-}
-
 static void add_upper(struct finder *s, const struct netdev *nd)
 {
 	char text[IN_USE_WHY_LEN];
 
 	if (streq(nd->kind, "vrf"))
 		return;
-	if (node_is_port(s->n, nd) || is_tap(nd) ||
+	/* A tap has no address: the program that uses it has it open, which nothing shows. */
+	if (node_is_port(s->n, nd) ||
+	    (nd->is_up && (streq(nd->kind, "macvtap") || streq(nd->kind, "ipvtap"))) ||
 	    is_used_by_host(s->g, s->memory, nd, false, text, sizeof(text)))
 		add(s, USE_UPPER, "%s carries %s", s->nd ? s->nd->name : s->f->address, nd->name);
 }

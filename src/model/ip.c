@@ -85,23 +85,17 @@ bool ip_is_link_local(int family, const uint8_t *bytes)
 	return family == AF_INET6 && bytes[0] == 0xFE && (bytes[1] & 0xC0) == 0x80;
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool gid_parse(const char *text, uint8_t ret[static 16])
 {
+	static const char digits[] = "0123456789abcdef";
 	uint8_t bytes[16] = {};
 
 	for (size_t i = 0; i < 32; i++) {
-		int value = digit(*text);
+		const char *digit = *text ? strchr(digits, *text) : NULL;
 
-		if (value < 0)
+		if (!digit)
 			return false;
-		bytes[i / 2] |= (uint8_t)(value << (i % 2 ? 0 : 4));
+		bytes[i / 2] |= (uint8_t)((digit - digits) << (i % 2 ? 0 : 4));
 		text++;
 		if (i % 4 == 3 && i < 31 && *text++ != ':')
 			return false;

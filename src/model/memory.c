@@ -134,11 +134,6 @@ static size_t drop_duplicates(struct device_memory *memories, size_t n)
 	return kept;
 }
 
-static bool is_own_path(const char *path)
-{
-	return is_prefix(path, "/run/") && !strstr(path, "/.");
-}
-
 void memory_take(struct memory *m, const char *boot_id, const struct state_head *head)
 {
 	static const struct state_head none;
@@ -157,7 +152,7 @@ void memory_take(struct memory *m, const char *boot_id, const struct state_head 
 	m->last_state = head->state;
 	m->n_devices = drop_duplicates(m->devices, m->n_devices);
 	/* The path is ours, but may have been planted: only one below /run is taken. */
-	if (!is_own_path(m->last_plugin_path))
+	if (!is_prefix(m->last_plugin_path, "/run/") || strstr(m->last_plugin_path, "/."))
 		m->last_plugin_path[0] = '\0';
 }
 

@@ -23,13 +23,6 @@
 #define IPOIB_MAC_CHARS (20 * 3 - 1)
 #define PORT_GUID_CHARS (8 * 3 - 1)
 
-static void ibdev_done(struct ibdev *d)
-{
-	for (size_t i = 0; i < d->n_ports; i++)
-		free(d->ports[i].gids);
-	free(d->ports);
-}
-
 void module_done(struct module *m)
 {
 	free(m->parameters);
@@ -47,11 +40,13 @@ void memory_done(struct memory *m)
 
 void node_done(struct node *n)
 {
-	for (size_t i = 0; i < n->n_ibdevs; i++)
-		ibdev_done(&n->ibdevs[i]);
-
-	for (size_t i = 0; i < n->n_modules; i++)
-		module_done(&n->modules[i]);
+	FOREACH(ib, n->ibdevs, n->n_ibdevs) {
+		FOREACH(port, ib->ports, ib->n_ports)
+			free(port->gids);
+		free(ib->ports);
+	}
+	FOREACH(m, n->modules, n->n_modules)
+		module_done(m);
 
 	free(n->dcbs);
 	free(n->vf_infos);
@@ -553,6 +548,8 @@ void node_make_indexes(struct node *n)
 
 size_t node_next(const struct node *n, enum node_index_of which, const char *key, size_t *at)
 {
+	if (is_empty(key)) /* else every virtual netdev would be of it */
+		return *at = SIZE_MAX;
 	do
 		*at = text_index_next(&n->indexes[which], count_of(n, which), key, *at);
 	while (*at != SIZE_MAX && !streq(key_of(n, which, *at), key));
@@ -574,9 +571,6 @@ const struct netdev *node_netdev_of(const struct node *n, const char *pci)
 	const struct netdev *first = NULL;
 	size_t at = SIZE_MAX, i;
 
-	if (is_empty(pci)) /* or every virtual one would be of it */
-		return NULL;
-
 	while ((i = node_next(n, NODE_INDEX_NETDEV_PCI, pci, &at)) != SIZE_MAX) {
 		const struct netdev *nd = &n->netdevs[i];
 
@@ -594,9 +588,6 @@ const struct netdev *node_netdev_of(const struct node *n, const char *pci)
 const struct netdev *node_netdev_named(const struct node *n, const char *name)
 {
 	size_t at = SIZE_MAX, i;
-
-	if (is_empty(name))
-		return NULL;
 
 	i = node_next(n, NODE_INDEX_NETDEV_NAME, name, &at);
 	return i == SIZE_MAX ? NULL : &n->netdevs[i];
@@ -625,9 +616,6 @@ const struct ibdev *node_ibdev_of(const struct node *n, const char *pci)
 {
 	const struct ibdev *best = NULL;
 	size_t at = SIZE_MAX, i;
-
-	if (is_empty(pci))
-		return NULL;
 
 	while ((i = node_next(n, NODE_INDEX_IBDEV_PCI, pci, &at)) != SIZE_MAX) {
 		const struct ibdev *ib = &n->ibdevs[i];
@@ -678,9 +666,6 @@ const char *node_lacks(const struct node *n)
 const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_index)
 {
 	size_t at = SIZE_MAX, i;
-
-	if (is_empty(physfn))
-		return NULL;
 
 	/* All of them, side by side, are the usual case. */
 	i = node_next(n, NODE_INDEX_VF, physfn, &at);

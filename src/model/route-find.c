@@ -36,11 +36,6 @@ bool route_has_gateway(const struct route *t)
 	return !is_zero(t->gateway) || (t->family == AF_INET && t->scope == RT_SCOPE_UNIVERSE);
 }
 
-static bool is_multicast(int family, const uint8_t *bytes)
-{
-	return family == AF_INET ? bytes[0] >> 4 == 14 : bytes[0] == 0xff;
-}
-
 /* --- a table --- */
 
 /* Is the netdev up? One that is not recorded counts as up: routes of one that is down are gone. */
@@ -49,11 +44,6 @@ static bool is_up(const struct node *n, uint32_t ifindex)
 	const struct netdev *nd = ifindex ? node_netdev(n, ifindex) : NULL;
 
 	return !nd || nd->is_up;
-}
-
-static bool is_through(const struct packet *p, uint32_t ifindex)
-{
-	return (!p->oif || p->oif == ifindex) && is_up(p->n, ifindex);
 }
 
 /* IPv4 alone has the whole prefix of an address of lo as local: fib_add_ifaddr(). */
@@ -84,7 +74,8 @@ static bool is_usable(const struct packet *p, const struct route *t)
 {
 	if (is_failing(t))
 		return t->family == AF_INET || !p->oif || p->oif == LOOPBACK;
-	return t->nexthop || t->has_more || (!t->is_dead && is_through(p, t->ifindex));
+	return t->nexthop || t->has_more ||
+	       (!t->is_dead && (!p->oif || p->oif == t->ifindex) && is_up(p->n, t->ifindex));
 }
 
 static bool is_better(const struct route *t, const struct match *than)
@@ -132,15 +123,12 @@ struct rule_set {
 	struct rule own[4];
 };
 
-static bool is_of_kernel(const struct rule *rule)
-{
-	return rule->table == RT_TABLE_LOCAL || rule->table == RT_TABLE_MAIN;
-}
-
 static void set_rules(const struct node *n, int family, struct rule_set *ret)
 {
 	/* A list without any way to the kernel's own tables is no whole one. */
-	if (ANY(rule, n->rules, n->n_rules, rule->family == family && is_of_kernel(rule))) {
+	if (ANY(rule, n->rules, n->n_rules,
+		rule->family == family &&
+			(rule->table == RT_TABLE_LOCAL || rule->table == RT_TABLE_MAIN))) {
 		ret->list = n->rules;
 		ret->n = n->n_rules;
 		return;
@@ -288,13 +276,6 @@ static void take_local(const struct packet *p, uint32_t ifindex, const uint8_t s
 	memcpy(l->source, is_zero(source) ? l->dst : source, sizeof(l->source));
 }
 
-static bool is_hop_of(const struct route *t, const struct route *match)
-{
-	return t->family == match->family && t->table == match->table && t->type == match->type &&
-	       t->prefix_len == match->prefix_len && t->metric == match->metric &&
-	       memcmp(t->dst, match->dst, sizeof(t->dst)) == 0;
-}
-
 /* The match is the first of them that is alive. */
 static void take_hops(const struct packet *p, const struct route *match, struct lookup *l)
 {
@@ -303,7 +284,9 @@ static void take_hops(const struct packet *p, const struct route *match, struct 
 	l->found = match->ifindex;
 	memcpy(l->source, match->src, sizeof(l->source));
 	FOREACH_WHILE(t, p->n->routes, p->n->n_routes, l->n_hops < LOOKUP_HOPS) {
-		if (!is_hop_of(t, match))
+		if (t->family != match->family || t->table != match->table ||
+		    t->type != match->type || t->prefix_len != match->prefix_len ||
+		    t->metric != match->metric || memcmp(t->dst, match->dst, sizeof(t->dst)) != 0)
 			continue;
 		first = first ? first : t;
 		l->hops[l->n_hops++] = t->ifindex;
@@ -323,18 +306,14 @@ static void take(const struct packet *p, const struct match *m, struct lookup *l
 		take_hops(p, m->route, l);
 }
 
-static bool has_address(const struct node *n, int family, const uint8_t *bytes)
-{
-	return ANY(a, n->addresses, n->n_addresses,
-		   a->family == family && memcmp(a->local, bytes, 16) == 0);
-}
-
 /* Before any rule: ip_route_output_key_hash_rcu() in net/ipv4/route.c. Return: 1 to go on. */
 static int find_first(const struct packet *p, struct lookup *l)
 {
-	if (is_multicast(l->family, l->dst))
+	if (l->family == AF_INET ? l->dst[0] >> 4 == 14 : l->dst[0] == 0xff) /* multicast */
 		return -ENODATA;
-	if (l->family == AF_INET && !is_zero(l->address) && !has_address(p->n, AF_INET, l->address))
+	if (l->family == AF_INET && !is_zero(l->address) &&
+	    !ANY(a, p->n->addresses, p->n->n_addresses,
+		 a->family == AF_INET && memcmp(a->local, l->address, 16) == 0))
 		return -EINVAL;
 	if (l->family == AF_INET && p->device && !p->device->is_up)
 		return -ENETUNREACH;
@@ -427,11 +406,6 @@ static void collect(const struct node *n, int family, struct prefixes *l)
 			add_prefix(l, n->rules[i].dst, n->rules[i].dst_len);
 }
 
-static bool is_covered(const struct prefixes *l, const uint8_t *bytes)
-{
-	return ANY(item, l->items, l->n, ip_is_in_prefix(bytes, item->first, item->length));
-}
-
 /* The first address behind a prefix; false: there is none. */
 static bool go_behind(const struct prefix *prefix, uint8_t ret[static 16])
 {
@@ -477,7 +451,9 @@ int route_find_default(const struct node *n, int family, uint8_t ret[static 16])
 	if (l.is_short)
 		return -ENOMEM;
 	for (size_t i = 0; i < ELEMENTSOF(nobodys); i++)
-		if (nobodys[i].family == family && !is_covered(&l, nobodys[i].bytes)) {
+		if (nobodys[i].family == family &&
+		    !ANY(item, l.items, l.n,
+			 ip_is_in_prefix(nobodys[i].bytes, item->first, item->length))) {
 			memcpy(ret, nobodys[i].bytes, 16);
 			return 0;
 		}

@@ -134,12 +134,11 @@ static int put_reasons(FILE *f, const struct config *c, const struct node *n, co
 	};
 	_cleanup_(freep) struct reason_count *counts = NULL;
 	json_auto_t *reasons = output_reasons(c, p);
-	size_t n_counts = 0, i;
-	json_t *item;
+	size_t n_counts = 0;
 
 	if (!reasons)
 		return -ENOMEM;
-	json_array_foreach(reasons, i, item)
+	document_each(item, reasons)
 		if (count_reason(&counts, &n_counts,
 				 reason_from_code(document_get_text(item, "code")),
 				 nic_of(n, document_get_text(item, "target"))) < 0)
@@ -147,12 +146,11 @@ static int put_reasons(FILE *f, const struct config *c, const struct node *n, co
 	if (n_counts > 0)
 		put_head(f, NAME "reasons",
 			 "Why the node is not as it was asked for, by code and NIC.");
-	for (i = 0; i < n_counts; i++) {
+	FOREACH(count, counts, n_counts) {
 		fprintf(f, NAME "reasons{code=\"%s\",severity=\"%s\",pci=\"",
-			reason_code(counts[i].reason),
-			severities[reason_severity(counts[i].reason)]);
-		put_label(f, counts[i].pci);
-		fprintf(f, "\"} %" PRIu32 "\n", counts[i].n);
+			reason_code(count->reason), severities[reason_severity(count->reason)]);
+		put_label(f, count->pci);
+		fprintf(f, "\"} %" PRIu32 "\n", count->n);
 	}
 	return 0;
 }

@@ -194,19 +194,15 @@ static void want_lost(struct back *b, const char *list, const char *now,
 	}
 }
 
-/* No event tells that a lock is released. A lock that is kept is looked at less and less. */
-static uint64_t next_look(const struct config *c, const struct node *n, uint64_t same_usec)
-{
-	const uint64_t least_usec = MAX(c->service.settle_usec, USEC_PER_SEC);
-
-	return n->now_usec + MAX(least_usec, MIN(same_usec, LONGEST_USEC));
-}
-
 /* @same_usec: how long the device has been as it is */
 static void hint(const struct config *c, struct back *b, uint64_t same_usec)
 {
 	const struct pci *pci = b->d->pci;
-	const uint64_t again = next_look(c, b->n, pci->cni_pid > 0 ? same_usec : 0);
+	/* No event tells that a lock is released. A lock that is kept is looked at less and less.
+	 */
+	const uint64_t least_usec = MAX(c->service.settle_usec, USEC_PER_SEC),
+		       same = pci->cni_pid > 0 ? MIN(same_usec, LONGEST_USEC) : 0,
+		       again = b->n->now_usec + MAX(least_usec, same);
 	char who[64] = "";
 
 	if (b->is_used) /* no event tells that it is closed: the next event looks */

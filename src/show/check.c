@@ -17,13 +17,6 @@ static int make_problem(const struct config *c, enum reason reason, const char *
 		       : 0;
 }
 
-/* The device is in the mode that was asked for, but will never be usable with this plugin. */
-static bool is_dead_end(const struct config *c, const struct device *d)
-{
-	return c->plugin.type == PLUGIN_RDMA_SHARED && d->is_handed_out &&
-	       d->reason == REASON_PLUGIN_NO_MAD;
-}
-
 int output_check_plugin(const struct config *c, const struct plan *p, char **ret)
 {
 	char detail[128];
@@ -37,13 +30,15 @@ int output_check_plugin(const struct config *c, const struct plan *p, char **ret
 	if (reason != REASON_NONE)
 		return make_problem(c, reason, detail, ret);
 
-	for (size_t i = 0; p && i < p->n_devices; i++)
-		if (is_dead_end(c, &p->devices[i]))
-			return make_problem(c, REASON_PLUGIN_NO_MAD, p->devices[i].pci->address,
-					    ret);
-	if (p && p->lint.refusal != REASON_NONE)
-		return make_problem(c, p->lint.refusal, p->lint.detail, ret);
-	return 0;
+	if (!p)
+		return 0;
+	/* In the mode that was asked for, but never usable with this plugin. */
+	FOREACH(d, p->devices, c->plugin.type == PLUGIN_RDMA_SHARED ? p->n_devices : 0)
+		if (d->is_handed_out && d->reason == REASON_PLUGIN_NO_MAD)
+			return make_problem(c, d->reason, d->pci->address, ret);
+	return p->lint.refusal == REASON_NONE
+		       ? 0
+		       : make_problem(c, p->lint.refusal, p->lint.detail, ret);
 }
 
 static bool is_unknown(const struct plan *p)
@@ -135,20 +130,17 @@ static json_t *make_excluded(const struct plan *p)
 	return TAKE(list);
 }
 
-static json_t *make_exposed(const struct plan *p)
-{
-	return document_list(e, p->lint.exposed, p->lint.n_exposed, true,
-			     json_pack("{s:o, s:o}", "pci", document_text(e->pci), "resource",
-				       document_text(e->resource)));
-}
-
 json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
 {
 	return json_pack("{s:s, s:s, s:o, s:o}", "type", plugin_type_name(c->plugin.type), "path",
 			 plugin_has_file(c->plugin.type) || c->plugin.type == PLUGIN_NONE
 				 ? c->plugin.config_file
 				 : "",
-			 "devices", make_exposed(p), "excluded", make_excluded(p));
+			 "devices",
+			 document_list(e, p->lint.exposed, p->lint.n_exposed, true,
+				       json_pack("{s:o, s:o}", "pci", document_text(e->pci),
+						 "resource", document_text(e->resource))),
+			 "excluded", make_excluded(p));
 }
 
 static json_t *make_pool(const struct config *c, const struct forecast_pool *pool)
@@ -338,20 +330,15 @@ static bool is_cure(const struct plan *p, const struct device *d, const struct a
 	}
 }
 
-/* Has the device a port that waits for its subnet manager? */
-static bool is_trained(const struct device *d)
-{
-	return d->ibdev && ANY(port, d->ibdev->ports, d->ibdev->n_ports,
-			       streq(port->state, "INIT") || streq(port->state, "ARMED"));
-}
-
 /* Does it end by itself, or by the network, that the device is not usable? A cause on this node,
  * where one was seen, has advice of its own. */
 static bool is_passing(const struct device *d)
 {
 	switch (d->reason) {
 	case REASON_PORT_DOWN:
-		return !d->advice || is_trained(d);
+		return !d->advice || /* or its port waits for the subnet manager */
+		       (d->ibdev && ANY(port, d->ibdev->ports, d->ibdev->n_ports,
+					streq(port->state, "INIT") || streq(port->state, "ARMED")));
 	case REASON_NO_IBDEV:
 	case REASON_NO_GID:
 		return !d->advice;
@@ -384,12 +371,6 @@ static size_t count_after(const struct config *c, const struct plan *p, const st
 		       : MAX(d->wanted_vfs, UINT32_C(1));
 }
 
-/* Is its port down, or that of the PF of its VFs, and nothing planned that brings it up? */
-static bool is_left_down(const struct plan *p, const struct device *d)
-{
-	return d->reason == REASON_PORT_DOWN && !ANY(a, p->actions, p->n_actions, is_cure(p, d, a));
-}
-
 /* No device before this one that counts is of the same PF. */
 static bool is_first_of_pf(const struct config *c, const struct plan *p, size_t i)
 {
@@ -411,7 +392,10 @@ static int add_later(const struct config *c, const struct plan *p, struct foreca
 			return -ENOMEM;
 		pool->n_after += n;
 		pool->n_infiniband += device_is_infiniband(d) ? n : 0;
-		pool->n_down += is_left_down(p, d) ? n : 0;
+		/* Nothing planned brings its port up, or that of the PF of its VFs. */
+		if (d->reason == REASON_PORT_DOWN &&
+		    !ANY(a, p->actions, p->n_actions, is_cure(p, d, a)))
+			pool->n_down += n;
 		pool->n_nics += is_first_of_pf(c, p, i);
 	}
 	return 0;
@@ -419,8 +403,7 @@ static int add_later(const struct config *c, const struct plan *p, struct foreca
 
 static int add_now(const struct plan *p, struct forecast *f)
 {
-	for (size_t i = 0; i < p->lint.n_exposed && p->lint.refusal == REASON_NONE; i++) {
-		const struct exposed *e = &p->lint.exposed[i];
+	FOREACH_WHILE(e, p->lint.exposed, p->lint.n_exposed, p->lint.refusal == REASON_NONE) {
 		struct forecast_pool *pool;
 
 		if (ANY(x, p->lint.findings, p->lint.n_findings,

@@ -145,8 +145,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 
 static void put_processes(struct sheet *s, const json_t *list)
 {
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *q = json_array_get(list, i);
+	document_each(q, list) {
 		const json_t *since = json_object_get(q, "since_change");
 		const long long sec = json_integer_value(since);
 

@@ -13,12 +13,6 @@
 
 #define LABEL_WIDTH 14
 
-static bool is_named(const struct device *d, const char *name)
-{
-	return (d->netdev && streq(d->netdev->name, name)) || streq(d->netdev_name, name) ||
-	       (d->ibdev && streq(d->ibdev->name, name)) || streq(d->ibdev_name, name);
-}
-
 /* The function that has the RDMA device of a bond or team, else the first of its ports. */
 static const struct pci *find_bond(const struct node *n, const struct netdev *bond)
 {
@@ -48,9 +42,10 @@ const struct pci *output_explain_find(const struct node *n, const struct plan *p
 	}
 	if (!*name)
 		return NULL;
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (is_named(&p->devices[i], name))
-			return p->devices[i].pci;
+	FOREACH(d, p->devices, p->n_devices)
+		if ((d->netdev && streq(d->netdev->name, name)) || streq(d->netdev_name, name) ||
+		    (d->ibdev && streq(d->ibdev->name, name)) || streq(d->ibdev_name, name))
+			return d->pci;
 	FOREACH(ib, n->ibdevs, n->n_ibdevs)
 		if (ib->pci[0] && (streq(ib->name, name) || streq(ib->netdev, name)))
 			return node_pci(n, ib->pci);
@@ -94,13 +89,6 @@ static void gather(struct facts *f)
 	for (char *c = f->module_name; *c; c++)
 		*c = *c == '-' ? '_' : *c;
 	f->module = f->module_name[0] ? node_module(f->node, f->module_name) : NULL;
-}
-
-static json_t *make_sections(const struct config *c)
-{
-	return document_list(d, c->devices, c->n_devices, true,
-			     json_pack("{s:o, s:o}", "name", document_text(d->name), "match",
-				       document_text(d->match ? d->match : "")));
 }
 
 /* The numbers of a VF are those of its PF. */
@@ -163,16 +151,12 @@ static bool is_stale(const struct module *m)
 		differs(m->version, m->loaded_version));
 }
 
-static const struct option *last_option(const struct node *n, const char *module, const char *name)
-{
-	return FIND_LAST(o, n->options, n->n_options,
-			 o->source != OPTION_LOAD && streq(o->module, module) &&
-				 streq(o->name, name));
-}
-
 static json_t *make_parameter(const struct facts *f, const struct parameter *q)
 {
-	const struct option *o = last_option(f->node, f->module_name, q->name);
+	const struct option *o =
+		FIND_LAST(it, f->node->options, f->node->n_options,
+			  it->source != OPTION_LOAD && streq(it->module, f->module_name) &&
+				  streq(it->name, q->name));
 	const char *source = "default";
 
 	if (!*q->value)
@@ -186,14 +170,6 @@ static json_t *make_parameter(const struct facts *f, const struct parameter *q)
 			 "type", document_text(q->type), "value", document_text(q->value), "source",
 			 source, "file", document_text(o ? o->file : ""), "line",
 			 (json_int_t)(o ? o->line : 0), "said", document_text(o ? o->value : ""));
-}
-
-static json_t *make_parameters(const struct facts *f)
-{
-	static const struct module none;
-	const struct module *m = f->module ? f->module : &none;
-
-	return document_list(q, m->parameters, m->n_parameters, true, make_parameter(f, q));
 }
 
 static json_int_t number(uint32_t value)
@@ -222,7 +198,8 @@ static json_t *make_driver(const struct facts *f)
 			 "stale", is_stale(f->module),
 			 "refcnt", m->state == MODULE_LOADED ? number(m->refcnt) : (json_int_t)-1,
 			 "holders", document_text(m->holders),
-			 "parameters", make_parameters(f));
+			 "parameters", document_list(q, m->parameters, m->n_parameters, true,
+						     make_parameter(f, q)));
 }
 
 static json_t *make_ibdev(const struct facts *f)
@@ -316,12 +293,6 @@ static json_t *make_action(const struct action *a)
 			 document_text(a->class == CLASS_CHANGE ? "" : action_advice(a)));
 }
 
-static json_t *make_actions(const struct facts *f)
-{
-	return document_list(a, f->plan->actions, f->plan->n_actions, is_about(f, a->target),
-			     make_action(a));
-}
-
 /*
  * The right MTU depends on the cloud's side and on the workload, so the present one is shown and
  * not judged. Source: Alibaba Cloud, "Configure eRDMA on a GPU-accelerated instance".
@@ -368,13 +339,6 @@ static json_t *make_node_nic(const struct facts *f)
 	return document_text(text);
 }
 
-/* The last warnings and errors that drivers logged. */
-static json_t *make_kernel_lines(const struct node *n, const struct pci *pci)
-{
-	return document_list(l, n->log_lines, n->n_log_lines, streq(l->pci, pci->address),
-			     document_text(l->text));
-}
-
 /* NULL: there is no memory. */
 static json_t *make_document(const struct config *c, const struct node *n,
 			     const struct memory *memory, const struct plan *p,
@@ -400,7 +364,9 @@ static json_t *make_document(const struct config *c, const struct node *n,
 			 "pf", document_text(pci->physfn),
 			 "section", document_text(d ? d->config->name : ""),
 			 "mode", d ? vf_mode_name(d->config->mode) : "",
-			 "sections", make_sections(c),
+			 "sections", document_list(s, c->devices, c->n_devices, true,
+						   json_pack("{s:o, s:o}", "name", document_text(s->name),
+							     "match", document_text(s->match ?: ""))),
 			 "vfs", make_vfs(&f),
 			 "driver", make_driver(&f),
 			 "ibdev", make_ibdev(&f),
@@ -417,12 +383,14 @@ static json_t *make_document(const struct config *c, const struct node *n,
 			 "meaning", reason_meaning(reason),
 			 "detail", document_text(d ? d->detail : ""),
 			 "advice", d ? device_advice(d) : "",
-			 "actions", make_actions(&f),
+			 "actions", document_list(a, p->actions, p->n_actions,
+						  is_about(&f, a->target), make_action(a)),
 			 "hints", make_hints(&f, p->reasons, p->n_reasons),
 			 "pcie", make_pcie(pci),
 			 "iommu", document_text(pci->iommu),
 			 "health", make_hints(&f, p->health, p->n_health),
-			 "kernel", make_kernel_lines(n, pci),
+			 "kernel", document_list(l, n->log_lines, n->n_log_lines,
+						 streq(l->pci, pci->address), document_text(l->text)),
 			 "notes", make_notes(&f),
 			 "node_nic", make_node_nic(&f),
 			 "nccl", make_nccl(&f),
@@ -441,8 +409,7 @@ static void put_sections(struct sheet *s, const json_t *d)
 	if (!*name)
 		sheet_line(s, "none: no [Device NAME] section is for it%s",
 			   json_array_size(sections) > 0 ? "; these are there:" : "");
-	for (size_t i = 0; i < json_array_size(sections); i++) {
-		const json_t *section = json_array_get(sections, i);
+	document_each(section, sections) {
 		const char *own = document_get_text(section, "name");
 
 		if (*name && !streq(own, name))

@@ -213,8 +213,8 @@ void sheet_fill_list(struct sheet *s, const json_t *list, const char *template)
 {
 	if (json_is_object(list))
 		sheet_fill(s, list, template);
-	for (size_t i = 0; i < json_array_size(list); i++)
-		sheet_fill(s, json_array_get(list, i), template);
+	document_each(item, list)
+		sheet_fill(s, item, template);
 }
 
 void sheet_fill_rows(struct sheet *s, const json_t *document, const struct sheet_row *rows,
@@ -267,9 +267,7 @@ static int join(json_t *group, const json_t *reason)
 	char targets[TARGETS_LEN];
 	bool is_new = true;
 
-	for (size_t i = 0; i < json_array_size(details); i++) {
-		const json_t *item = json_array_get(details, i);
-
+	document_each(item, details) {
 		if (is_same(item, reason, "target") && is_same(item, reason, "detail"))
 			return 1;
 		is_new = is_new && !is_same(item, reason, "target");
@@ -296,12 +294,9 @@ static int begin(json_t *groups, const json_t *reason)
 /* A detail that all targets share stands behind the meaning, instead of a list. */
 static int finish(json_t *group)
 {
-	const json_t *details = json_object_get(group, "details");
-	bool differs = false;
-
-	for (size_t i = 1; i < json_array_size(details); i++)
-		differs = differs || !is_same(json_array_get(details, i), group, "detail");
-	return differs ? json_object_set_new(group, "detail", json_string(""))
+	return document_any(item, json_object_get(group, "details"),
+			    !is_same(item, group, "detail"))
+		       ? json_object_set_new(group, "detail", json_string(""))
 		       : json_object_del(group, "details");
 }
 
@@ -333,8 +328,8 @@ void output_group_body(struct sheet *s, const json_t *group)
 
 void output_group_print(struct sheet *s, const json_t *groups, const char *template)
 {
-	for (size_t i = 0; i < json_array_size(groups); i++) {
-		sheet_fill(s, json_array_get(groups, i), template);
-		output_group_body(s, json_array_get(groups, i));
+	document_each(group, groups) {
+		sheet_fill(s, group, template);
+		output_group_body(s, group);
 	}
 }

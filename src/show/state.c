@@ -270,14 +270,6 @@ static json_t *make_left_out(const void *item)
 			     document_text(d->pci->address));
 }
 
-/* Does the plugin leave out a device of its file? */
-static bool is_withheld(const struct plan *p, const struct device *d)
-{
-	return p->lint.refusal != REASON_NONE ||
-	       ANY(f, p->lint.findings, p->lint.n_findings,
-		   streq(f->target, d->pci->address) && f->reason != REASON_PLUGIN_TWO_POOLS);
-}
-
 /* How many devices the plugin exposes of each pool, in the order of their names. */
 static json_t *make_resources(const void *item)
 {
@@ -286,14 +278,17 @@ static json_t *make_resources(const void *item)
 	json_auto_t *list = json_array();
 	const char *resource = NULL;
 
-	while (s->n_devices > 0 &&
+	while (s->n_devices > 0 && p->lint.refusal == REASON_NONE &&
 	       (resource = output_plugin_next_resource(s->config, p, resource))) {
 		size_t n = 0, n_infiniband = 0;
 
 		FOREACH(d, p->devices, p->n_devices) {
 			if (!streq(output_plugin_resource(s->config, d), resource) ||
-			    !output_plugin_has(s->config, s->node, p, d) || is_withheld(p, d))
-				continue;
+			    !output_plugin_has(s->config, s->node, p, d) ||
+			    ANY(f, p->lint.findings, p->lint.n_findings,
+				streq(f->target, d->pci->address) &&
+					f->reason != REASON_PLUGIN_TWO_POOLS))
+				continue; /* the plugin leaves it out, though it is in the file */
 			n++;
 			n_infiniband += device_is_infiniband(d);
 		}
@@ -622,15 +617,12 @@ int output_read_state(const char *json, const char *boot_id, enum node_state *re
 static int put_reason(json_t *document, enum reason reason, const char *detail)
 {
 	json_auto_t *list = json_array();
-	json_t *item;
-	size_t i;
 	int r = add_reason(list, reason, "", detail);
 
-	json_array_foreach(json_object_get(document, "reasons"), i, item) {
+	document_each(item, json_object_get(document, "reasons"))
 		if (!streq(document_get_text(item, "code"), reason_code(reason)) &&
 		    json_array_append(list, item) < 0)
 			r = -ENOMEM;
-	}
 	return json_object_set(document, "reasons", list) < 0 ? -ENOMEM : r;
 }
 
@@ -691,12 +683,6 @@ int output_state_line(const char *json, char **ret)
 	return r < 0 ? r : document_dump(document, JSON_COMPACT, ret);
 }
 
-/* Is the reason in the list, word for word? */
-static bool has_equal(const json_t *list, const json_t *reason)
-{
-	return document_any(item, list, json_equal(item, reason));
-}
-
 static int add_news(const json_t *reason, bool is_over, struct news **news, size_t *n)
 {
 	struct news told = { .is_over = is_over };
@@ -741,7 +727,7 @@ int output_news(const char *before, const char *after, struct news **ret, size_t
 			r = add_news(reason, true, &news, &n);
 	}
 	for (size_t i = 0; i < json_array_size(new) && r >= 0; i++)
-		if (!has_equal(old, json_array_get(new, i)))
+		if (!document_any(item, old, json_equal(item, json_array_get(new, i))))
 			r = add_news(json_array_get(new, i), false, &news, &n);
 	if (r < 0)
 		return r;

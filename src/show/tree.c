@@ -82,8 +82,7 @@ static void format_gid(const json_t *gids, char *buf, size_t size)
 	int best = 0;
 
 	*buf = '\0';
-	for (size_t i = 0; i < json_array_size(gids); i++) {
-		const json_t *gid = json_array_get(gids, i);
+	document_each(gid, gids) {
 		char text[INET6_ADDRSTRLEN];
 		struct in6_addr a;
 		int rank;
@@ -235,8 +234,8 @@ static int add_rows(struct tree *t)
 	json_int_t last = -1;
 	int r = 0;
 
-	for (size_t i = 0; i < json_array_size(devices); i++)
-		last = MAX(last, numa_of(json_array_get(devices, i)));
+	document_each(device, devices)
+		last = MAX(last, numa_of(device));
 	for (json_int_t node = 0; node <= last + 1 && r >= 0; node++)
 		r = add_numa_node(t, devices, node <= last ? node : -1);
 	return r;
@@ -289,9 +288,7 @@ static void draw_nics(const struct tree *t)
 	char line[256], fits[256] = "";
 
 	fputs("No device of this node is managed.\n", t->f);
-	for (size_t i = 0; i < json_array_size(nics); i++) {
-		const json_t *nic = json_array_get(nics, i);
-
+	document_each(nic, nics) {
 		sheet_format(nic,
 			     "{pci}  {id}  [{driver}|no driver seen][  {netdev}][  {ibdev}|  no "
 			     "RDMA device seen][  {rate}][  {+total_vfs} VFs possible]",
@@ -336,9 +333,7 @@ static void draw_rows(const struct tree *t)
 
 static void count(const json_t *devices, size_t *n, size_t *n_usable)
 {
-	for (size_t i = 0; i < json_array_size(devices); i++) {
-		const json_t *device = json_array_get(devices, i);
-
+	document_each(device, devices) {
 		if (document_get_flag(device, "handed_out")) {
 			*n += 1;
 			*n_usable += document_get_flag(device, "usable");
@@ -346,14 +341,6 @@ static void count(const json_t *devices, size_t *n, size_t *n_usable)
 		if (json_object_get(device, "vfs"))
 			count(json_object_get(device, "vfs"), n, n_usable);
 	}
-}
-
-/* Two NICs with one RDMA device, that of their bond: then Expect= counts more than there are
- * devices. */
-static bool has_port_of_lag(const json_t *devices)
-{
-	return document_any(d, devices,
-			    streq(document_get_text(d, "code"), reason_code(REASON_PORT_OF_LAG)));
 }
 
 static void draw_first(const struct tree *t, size_t n_reasons)
@@ -386,7 +373,10 @@ static void draw_head(const struct tree *t)
 	sheet_format(t->state, "{boot_id}", boot, sizeof(boot));
 	count(devices, &n, &n_usable);
 	fprintf(t->f, "%s%s%s: ", sgr(t, colour), state, reset(t, colour));
-	if (has_port_of_lag(devices))
+	/* Two NICs with one RDMA device, that of their bond: then Expect= counts more than there
+	 * are devices. */
+	if (document_any(d, devices,
+			 streq(document_get_text(d, "code"), reason_code(REASON_PORT_OF_LAG))))
 		fprintf(t->f, "%zu NICs, ", json_array_size(devices));
 	fprintf(t->f, "%zu of %zu devices usable, ", n_usable, n);
 	if (n_reasons == 0)
@@ -430,8 +420,7 @@ static int draw_list(struct tree *t, const json_t *reasons)
 
 	if (!groups)
 		return -ENOMEM;
-	for (size_t i = 0; i < json_array_size(groups); i++) {
-		const json_t *reason = json_array_get(groups, i);
+	document_each(reason, groups) {
 		char text[SHEET_LINE_LEN];
 
 		sheet_format(reason, "[{target}|node]", text, sizeof(text));
@@ -446,42 +435,37 @@ static int draw_list(struct tree *t, const json_t *reasons)
 /* As "nvidia-smi topo -m" has it, between a GPU or NIC and another one. */
 static const char *nearness(const json_t *a, const json_t *b)
 {
-	const json_t *gpu = json_object_get(a, "near_by") ? a : b, *nics, *nic;
+	const json_t *gpu = json_object_get(a, "near_by") ? a : b;
 	const char *pci = document_get_text(gpu == a ? b : a, "pci");
-	size_t i;
 
-	nics = streq(document_get_text(gpu, "near_by"), "switch") ? json_object_get(gpu, "nics")
-								  : NULL;
 	if (a == b)
 		return "X";
-	json_array_foreach(nics, i, nic)
-		if (streq(json_string_value(nic), pci))
-			return "PIX";
+	if (streq(document_get_text(gpu, "near_by"), "switch") &&
+	    document_any(nic, json_object_get(gpu, "nics"), streq(json_string_value(nic), pci)))
+		return "PIX";
 	return numa_of(a) < 0 || numa_of(b) < 0 ? "?" : numa_of(a) == numa_of(b) ? "NODE" : "SYS";
 }
 
 static int draw_topology(const struct tree *t)
 {
 	json_auto_t *all = json_array();
-	const json_t *a, *b;
 	char text[64];
-	size_t i, k;
 
 	if (json_array_extend(all, json_object_get(t->state, "gpus")) < 0)
 		json_array_clear(all); /* no GPU */
 	if (json_array_extend(all, json_object_get(t->state, "devices")) < 0)
 		return -EINVAL;
 	fprintf(t->f, "%18s", "");
-	json_array_foreach(all, i, a) {
+	document_each(a, all) {
 		sheet_format(a, "[{ibdev}|{pci}]", text, sizeof(text));
 		fprintf(t->f, "%-14s", text);
 	}
 	fputs("NUMA\n", t->f);
-	json_array_foreach(all, i, a) {
+	document_each(a, all) {
 		sheet_format(a, json_object_get(a, "near_by") ? "GPU {pci}" : "[{ibdev}|{pci}]",
 			     text, sizeof(text));
 		fprintf(t->f, "%-18s", text);
-		json_array_foreach(all, k, b)
+		document_each(b, all)
 			fprintf(t->f, "%-14s", nearness(a, b));
 		sheet_format(a, "[{numa_node}|?]\n", text, sizeof(text));
 		fputs(text, t->f);

@@ -257,14 +257,6 @@ static bool has_identity(const struct node *n, const struct vf *v)
 		       : !identity_is_unset_mac(n, v->device->pci, v->info);
 }
 
-/* Did its driver make up a MAC, as it was bound before the PF had one for it, or while the PF was
- * down: igbvf_probe()? It would make up another one until the PF is up. */
-static bool has_made_up_mac(const struct vf *v)
-{
-	return v->device->netdev && v->device->netdev->is_random_mac && v->pf->netdev &&
-	       v->pf->netdev->is_up;
-}
-
 static bool is_wrong(const struct node *n, const struct plan *p, const struct vf *v)
 {
 	const struct device *d = v->device;
@@ -272,9 +264,12 @@ static bool is_wrong(const struct node *n, const struct plan *p, const struct vf
 
 	if (d->ibdev && guid_is_zero(d->ibdev->node_guid) && has_identity(n, v))
 		return true;
-	/* The plan that set the MAC wants the rebind; a look right before has to want it still. */
+	/* The plan that set the MAC wants the rebind; a look right before has to want it still. A
+	 * driver that was bound before the PF had a MAC for the VF, or while the PF was down, made
+	 * one up, and makes up another one until the PF is up: igbvf_probe(). */
 	return d->reason == REASON_VF_IDENTITY ||
-	       (d->reason == REASON_NO_IBDEV && has_made_up_mac(v) &&
+	       (d->reason == REASON_NO_IBDEV && d->netdev && d->netdev->is_random_mac &&
+		v->pf->netdev && v->pf->netdev->is_up &&
 		identity_is_other(n, p, d->pci, d->netdev, d->ibdev, detail, sizeof(detail)));
 }
 
