@@ -111,8 +111,8 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 /* A loop over the elements of an array, which does not grow meanwhile. @it points to each; the body
  * does not set it. */
 #define FOREACH(it, array, n) FOREACH_WHILE(it, array, n, true)
-/* The same, to the first of them for which @condition does not hold before its turn. The cast drops
- * the const that FIND() speaks of. */
+/* The same, to the first of them for which @condition does not hold before its turn. @array is read
+ * before the condition is. The cast drops the const that FIND() speaks of. */
 #define FOREACH_WHILE(it, array, n, condition)                                                     \
 	for (__typeof__((__typeof__(&*(array)))(array)) it = (array);                              \
 	     (size_t)(it - (array)) < (n) && (condition); it++)
