@@ -78,4 +78,5 @@ static const struct {
 	{ 60123342, "model: a name was to be put back that a function out of Match= had" },
 	{ 62029282, "model: an agent corrected the kubelet's file between a plan and a look before "
 		    "a write" },
+	{ 62099885, "model: losses of a device were to be counted that libibverbs could not open" },
 };

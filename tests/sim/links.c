@@ -289,8 +289,8 @@ void links_end_pass(const struct pass_result *result)
 			f->new_losses.n * sizeof(*f->new_losses.usec));
 		f->pass_losses = 0;
 		if (f->heard_usec == UNHEARD && is_listening() && !links.is_deaf &&
-		    f->was_usable_at_look && kernel_has_netdev(f) && os_is_managed(f) &&
-		    !is_without_umad(f))
+		    f->was_usable_at_look && !f->was_refused_at_look && kernel_has_netdev(f) &&
+		    os_is_managed(f) && !is_without_umad(f))
 			f->heard_usec = sim.now_usec + NEAR_USEC;
 	}
 }

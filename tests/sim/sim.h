@@ -99,6 +99,7 @@ struct func {
 	bool is_spoilt; /* others changed it in this boot, or what the program set failed */
 	bool was_usable_at_look, was_with_pf_at_look, was_usable_with_pf, was_used_at_look,
 		was_lag_at_look;
+	bool was_refused_at_look; /* libibverbs could not open it */
 	uint64_t lost_usec; /* of the first look that did not see it usable, after one that did; 0:
 			       none */
 	/* links.c: */

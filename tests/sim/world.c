@@ -51,6 +51,7 @@ static void note_usable(void)
 {
 	sim.look_usec = sim.now_usec;
 	for (size_t i = 0; i < sim.n_funcs; i++) {
+		sim.funcs[i].was_refused_at_look = false;
 		if (!sim.is_reverting) {
 			const bool is_usable = func_is_usable(&sim.funcs[i]);
 
@@ -174,6 +175,8 @@ static void answer_verbs(const struct questions *q, struct node *n)
 
 		ib->verbs = sim_chance(sim.rates.late / 8) ? -EIO : 0;
 		ib->active_mtu = 1024;
+		if (ib->verbs < 0)
+			kernel_find(ib->pci, strlen(ib->pci))->was_refused_at_look = true;
 	}
 }
 
