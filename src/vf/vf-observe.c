@@ -178,12 +178,12 @@ static bool add_owner(const struct fs *fs, const char *path, const char *key, st
 	bool names_any = false;
 	int r = fs_read_all(fs, path, MAX_OWNER_BYTES, true, &text, NULL);
 
-	if (r >= 0 && !key) {
+	if (r >= 0 && !key && strcasestr(text, "vfs")) {
 		drop_reads(text);
 		/* OFED has one of its own beside the kernel's. */
 		key = has_word(text, "mlx5_num_vfs") ? "mlx5_num_vfs" : "sriov_numvfs";
 	}
-	if (r < 0 || strstr(path, "rdma-provision") || !has_word(text, key))
+	if (r < 0 || !key || strstr(path, "rdma-provision") || !has_word(text, key))
 		return r != -EISDIR;
 	if (is_external(text, key))
 		return true;
