@@ -79,21 +79,22 @@ int revert(const struct world *w, const struct command *cmd, bool with_vfs)
 	const struct fs *fs = &w->os->fs;
 	struct pass_result result = {};
 	int r, code;
+	bool is_held;
 	_cleanup_(closep) int lock = loop_lock(fs, NULL);
 
-	r = lock;
-	if (r >= 0)
-		r = fs_replace(fs, HOLD_PATH, "", 0, 0644);
-	if (r < 0 && lock >= 0)
-		log_error_errno(r, "/" HOLD_PATH ": the service would do it all again");
-	if (r >= 0)
+	r = lock < 0 ? lock : fs_replace(fs, HOLD_PATH, "", 0, 0644);
+	is_held = r >= 0;
+	if (is_held)
 		r = fs_remove(fs, READY_PATH);
+	else if (lock >= 0)
+		log_error_errno(r, "/" HOLD_PATH ": the service would do it all again");
 	if (r >= 0)
 		r = loop_rounds(w, &pass, &result);
 	if (r >= 0)
 		r = forget(fs);
 	code = cmd ? revert_kubelet(cmd, r < 0) : r < 0;
-	return lock >= 0 && write_state(w) < 0 ? EXIT_FAILURE : code;
+	/* A look that is not held would begin to change the node. */
+	return is_held && write_state(w) < 0 ? EXIT_FAILURE : code;
 }
 
 int command_revert(const struct command *cmd)

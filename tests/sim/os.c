@@ -160,6 +160,8 @@ static int touch(const struct func *f, const char *what, enum touch kind)
 		links_touch(&sim.funcs[f - sim.funcs]);
 	if (!streq(sim.state_hash, sim.config->hash) && !sim.is_reverting)
 		sim_fail("%s is changed, and state.json is of another configuration", f->address);
+	if (sim.is_reverting && !fs_exists(&sim.os.fs, HOLD_PATH))
+		sim_fail("revert changes the node, and the service is not held");
 	if (!sim.is_by_hand && fs_exists(&sim.os.fs, HOLD_PATH))
 		sim_fail("%s is changed after revert: %s", f->address, what);
 	if (f->is_node)
