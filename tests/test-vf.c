@@ -536,10 +536,11 @@ static void some_pfs_are_brought_up_once_their_vfs_are_there(_unused_ void **sta
 		const char *expected;
 	} rows[] = {
 		{ "most before", 2, 0, false, NULL, UP "\n" OFF MAKE("2") },
-		{ "igb", 2, 0, true, NULL, OFF MAKE("2") },
+		{ "igb", 2, 0, true, NULL, OFF MAKE("2") "\n" UP },
 		{ "igb, VFs there", 2, 2, true, switched, UP "\n" MACS ON "\n" BINDS },
 		{ "igb, without autoprobe", 2, 0, true, old_kernel, UP "\n" MAKE("2") },
-		{ "igb, autoprobe off", 2, 0, true, off_by_others, MAKE("2") "\nautoprobe-off: " },
+		{ "igb, autoprobe off", 2, 0, true, off_by_others,
+		  MAKE("2") "\n" UP "\nautoprobe-off: " },
 		{ "igb, bound as they are made", 2, 0, true, keeps_identity, UP "\n" MAKE("2") },
 		{ "igb, not to be made", 8, 0, true, NULL,
 		  "set-num-vfs 41:00.0 0>8 impossible too-many-vfs" },

@@ -210,10 +210,8 @@ void plan_link_late_pf(const struct config *c _unused_, const struct node *n,
 		       const struct memory *memory _unused_, struct plan *p)
 {
 	FOREACH(d, p->devices, p->n_devices) {
-		/* While its VFs are made it stays down: the next plan brings it up. */
 		if (!d->is_vf && is_ours(p, d) && !plan_carries_node(d) &&
-		    !node_is_port(n, d->netdev) && is_up_after_vfs(n, d) &&
-		    !plan_is_making_vfs(p, d->pci->address))
+		    !node_is_port(n, d->netdev) && is_up_after_vfs(n, d))
 			want_all_up(n, p, d);
 	}
 }

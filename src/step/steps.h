@@ -121,7 +121,7 @@ const struct need *plan_vf_of_node(const struct node *n, const struct plan *p,
 				   const struct device *d);
 
 plan_step plan_link_pf;
-/* After plan_vf(): those of QUIRK_UP_AFTER_VFS whose VFs cannot be made. */
+/* After plan_vf(): those of QUIRK_UP_AFTER_VFS. */
 plan_step plan_link_late_pf;
 plan_step plan_link_vf;
 
