@@ -666,6 +666,17 @@ static void wait_as_child(void)
 		assert_int_equal(read(held, &byte, 1), 1);
 }
 
+/* From now on each child waits for what is held when it begins. */
+static void hold_children(void)
+{
+	static bool is_done;
+
+	if (!is_done)
+		assert_int_equal(pthread_atfork(NULL, NULL, wait_as_child), 0);
+	is_done = true;
+	held = -1;
+}
+
 /* The probe of the first VF takes its time. */
 static void hold_first(void *userdata, const struct action *a, uint64_t deadline_usec _unused_)
 {
@@ -705,7 +716,7 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 	tree_link(t, "sys/bus/pci/devices/0000:62:00.2/driver", "../../drivers/mlx5_core");
 	place->os.fs.is_live = true;
 	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(pthread_atfork(NULL, NULL, wait_as_child), 0);
+	hold_children();
 
 	/* Another look is due when the second PF has nothing left. */
 	complete_actions(p.actions, p.n_actions);
@@ -790,6 +801,7 @@ static void a_pf_that_waits_for_another_asks_for_no_look(void **state)
 /* A world whose children need no time but that of its clock: 1 s, or 30 s where the bind is slow.
  */
 struct clock {
+	size_t n_quick; /* actions after the first that take 1 s; the others take 30 s */
 	uint64_t now_usec, ends_usec[1 + N_QUICK];
 };
 
@@ -802,7 +814,8 @@ static int clock_begin(void *userdata, struct child *c, size_t i)
 {
 	struct clock *clock = userdata;
 
-	clock->ends_usec[i] = clock->now_usec + (i == 0 ? 30 : 1) * USEC_PER_SEC;
+	clock->ends_usec[i] =
+		clock->now_usec + (i == 0 || i > clock->n_quick ? 30 : 1) * USEC_PER_SEC;
 	c->fd = (int)i;
 	return 0;
 }
@@ -839,10 +852,19 @@ static void looks_meanwhile_get_no_more_than_a_fifth_of_the_time(void **state)
 {
 	static const struct {
 		uint64_t look_usec, until_usec, next_usec;
+		size_t n_quick, n_slow; /* VFs that are bound; the slow ones two of a PF */
+		bool is_link;           /* the quick one gets its link instead */
 	} rows[] = {
-		{ 100 * USEC_PER_MSEC, UINT64_MAX, 3 * USEC_PER_SEC }, /* 2 s after the first end */
-		{ 3 * USEC_PER_SEC, UINT64_MAX, 13 * USEC_PER_SEC },   /* four times 3 s after it */
-		{ 3 * USEC_PER_SEC, 1005 * USEC_PER_SEC, 5 * USEC_PER_SEC },
+		/* 2 s after the first end */
+		{ 100 * USEC_PER_MSEC, UINT64_MAX, 3 * USEC_PER_SEC, N_QUICK },
+		/* four times 3 s after it */
+		{ 3 * USEC_PER_SEC, UINT64_MAX, 13 * USEC_PER_SEC, N_QUICK },
+		{ 3 * USEC_PER_SEC, 1005 * USEC_PER_SEC, 5 * USEC_PER_SEC, N_QUICK },
+		/* With nothing left for the quick one; later where other PFs have more to do. */
+		{ 100 * USEC_PER_MSEC, UINT64_MAX, 1100 * USEC_PER_MSEC, 1 },
+		{ 100 * USEC_PER_MSEC, UINT64_MAX, 1100 * USEC_PER_MSEC, 1, 2 },
+		{ 100 * USEC_PER_MSEC, UINT64_MAX, 1300 * USEC_PER_MSEC, 1, 6 },
+		{ 100 * USEC_PER_MSEC, UINT64_MAX, 3 * USEC_PER_SEC, 1, 0, true },
 	};
 	struct place *place = *state;
 
@@ -853,8 +875,9 @@ static void looks_meanwhile_get_no_more_than_a_fifth_of_the_time(void **state)
 			{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:61:00.1", .text.to = "igbvf" },
 		};
 		const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
-		struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
-		struct clock clock = { .now_usec = 1000 * USEC_PER_SEC };
+		const size_t n_quick = rows[row].n_quick;
+		struct plan p = { .actions = actions, .n_actions = 1 + n_quick + rows[row].n_slow };
+		struct clock clock = { .now_usec = 1000 * USEC_PER_SEC, .n_quick = n_quick };
 		const struct world world = { .os = &place->os,
 					     .now_usec = clock_now,
 					     .begin = clock_begin,
@@ -869,12 +892,18 @@ static void looks_meanwhile_get_no_more_than_a_fifth_of_the_time(void **state)
 				    .grace_usec = rows[row].look_usec };
 
 		for (size_t i = 1; i <= N_QUICK; i++) {
-			snprintf(pcis[i].address, PCI_LEN, "0000:62:%02zx.%zu", i / 8, i % 8);
-			COPY(pcis[i].physfn, "0000:62:00.0");
+			const uint8_t bus = i <= n_quick ? 0x62 : 0x63 + (i - n_quick - 1) / 2;
+
+			snprintf(pcis[i].address, PCI_LEN, "0000:%02x:%02zx.%zu", bus, i / 8,
+				 i % 8);
+			snprintf(pcis[i].physfn, PCI_LEN, "0000:%02x:00.0", bus);
 			actions[i] =
 				(struct action){ STEP_VF, VERB_BIND_DRIVER,
 						 .target = pcis[i].address, .text.to = "igbvf" };
 		}
+		if (rows[row].is_link)
+			actions[1] = (struct action){ STEP_LINK, VERB_SET_LINK_UP,
+						      .target = pcis[1].address };
 		complete_actions(p.actions, p.n_actions);
 		assert_true(apply_some(&ap, &node, &no_memory, &p, rows[row].until_usec) > 0);
 		assert_true(apply_is_busy(&ap));
@@ -1031,60 +1060,92 @@ static void a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time(voi
 }
 
 static const char *const letters[_VERB_N] = {
-	[VERB_WRITE_RULES] = "R",
-	[VERB_SET_SYSCTL] = "S",
-	[VERB_SET_LINK_UP] = "L",
-	[VERB_SET_NUM_VFS] = "V",
+	[VERB_WRITE_RULES] = "R",   [VERB_SET_SYSCTL] = "S",  [VERB_SET_LINK_UP] = "L",
+	[VERB_SET_AUTOPROBE] = "A", [VERB_SET_NUM_VFS] = "V", [VERB_BIND_DRIVER] = "B",
+};
+
+struct overtaking {
+	char heard[40];
+	int ends[2];    /* a pipe: udev has read the rules when a byte is in it */
+	uint32_t n_due; /* actions that end before that */
 };
 
 static void note_start(void *userdata, const struct action *a, uint64_t deadline_usec _unused_)
 {
-	strcat(strcat(userdata, "<"), letters[a->verb]);
+	struct overtaking *o = userdata;
+
+	strcat(strcat(o->heard, "<"), letters[a->verb]);
+	held = a->verb == VERB_WRITE_RULES ? o->ends[0] : -1;
 }
 
 static void note_end(void *userdata, const struct action *a)
 {
+	struct overtaking *o = userdata;
+
 	assert_true(a->is_done);
-	strcat(strcat(userdata, letters[a->verb]), ">");
+	strcat(strcat(o->heard, letters[a->verb]), ">");
+	if (a->verb != VERB_WRITE_RULES && o->n_due > 0 && --o->n_due == 0)
+		assert_int_equal(write(o->ends[1], "", 1), 1);
 }
 
-/* VFs wait until udev knows its new rules, the links of PFs do not. */
-static void rules_are_read_while_links_come_up_and_before_there_are_vfs(void **state)
+/* Netdevs of VFs wait until udev knows its new rules. Links of PFs do not, nor do unbound VFs. */
+static void rules_are_read_while_links_come_up_and_before_vfs_have_netdevs(void **state)
 {
 	static const struct {
-		const char *verbs; /* in the plan: Rules, Link, Vfs */
+		const char *verbs; /* in the plan */
+		uint32_t n_due;    /* of struct overtaking */
 		const char *heard; /* what began < and ended > */
 	} rows[] = {
-		{ "RLLV", "<R<LL><LL>R><VV>" }, { "RV", "<RR><VV>" },
-		{ "RL", "<R<LL>R>" },           { "R", "<RR>" },
-		{ "LRV", "<LL><RR><VV>" },      { "RSLV", "<R<SS><LL>R><VV>" },
+		{ "RLLV", 2, "<R<LL><LL>R><VV>" },
+		{ "RV", 0, "<RR><VV>" },
+		{ "RL", 1, "<R<LL>R>" },
+		{ "R", 0, "<RR>" },
+		{ "LRV", 0, "<LL><RR><VV>" },
+		{ "RSLV", 2, "<R<SS><LL>R><VV>" },
+		{ "RAVB", 2, "<R<AA><VV>R><BB>" },
+		{ "RAVL", 3, "<R<AA><VV><LL>R>" },
+		{ "RAVLB", 3, "<R<AA><VV><LL>R><BB>" },
 	};
 	struct place *place = *state;
-	const struct node node = {};
+	struct pci pcis[] = {
+		{ .address = "0000:51:00.0", .has_autoprobe = true, .autoprobe = true }
+	};
+	const struct node node = { .boot_id = "1", .pcis = pcis, .n_pcis = 1 };
 
+	tree_file(&place->tree, "sys/bus/pci/devices/0000:51:00.0/sriov_drivers_autoprobe", "1");
+	place->os.fs.is_live = true;
+	hold_children();
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct action actions[4] = {};
+		struct action actions[5] = {};
 		struct plan p = { .actions = actions,
 				  .n_actions = strlen(rows[i].verbs),
 				  .rules = (char *)"the rules" };
-		char heard[32] = "";
-		const struct apply_hooks hooks = { note_start, note_end, NULL, heard };
+		struct overtaking o = { .n_due = rows[i].n_due };
+		const struct apply_hooks hooks = { note_start, note_end, NULL, &o };
 
 		for (size_t k = 0; k < p.n_actions; k++) {
 			for (enum verb v = 0; v < _VERB_N; v++)
 				if (letters[v] && *letters[v] == rows[i].verbs[k])
 					actions[k].verb = v;
-			if (strchr("SL", rows[i].verbs[k]))
-				actions[k].step = STEP_LINK;
-			actions[k].target = "/rules";
-			action_set(&actions[k], "0", "4");
+			actions[k].step = strchr("SL", rows[i].verbs[k]) ? STEP_LINK : STEP_VF;
+			actions[k].target =
+				actions[k].verb == VERB_WRITE_RULES ? "/rules" : pcis[0].address;
+			action_set(&actions[k], "1",
+				   actions[k].verb == VERB_SET_AUTOPROBE ? "0" : "4");
 		}
+		assert_int_equal(pipe(o.ends), 0);
+		if (o.n_due == 0)
+			assert_int_equal(write(o.ends[1], "", 1), 1);
 		assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p),
 				 p.n_actions);
-		if (!streq(heard, rows[i].heard))
-			fail_msg("%s: %s", rows[i].verbs, heard);
+		if (!streq(o.heard, rows[i].heard))
+			fail_msg("%s: %s", rows[i].verbs, o.heard);
+		assert_int_equal(close(o.ends[0]) + close(o.ends[1]), 0);
 	}
+	held = -1;
+	place->os.fs.is_live = false;
 	assert_text(place, "/rules", "the rules");
+	tree_remove_at(place->os.fs.root, "var");
 }
 
 static void release_lock(void *userdata, const struct action *a, uint64_t deadline_usec _unused_)
@@ -1332,7 +1393,7 @@ int main(void)
 		cmocka_unit_test(the_program_that_forbids_a_module_is_known),
 		cmocka_unit_test(a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time),
 		cmocka_unit_test(no_look_is_due_when_rules_are_read),
-		cmocka_unit_test(rules_are_read_while_links_come_up_and_before_there_are_vfs),
+		cmocka_unit_test(rules_are_read_while_links_come_up_and_before_vfs_have_netdevs),
 		cmocka_unit_test(a_file_elsewhere_is_ours_with_the_text_that_was_recorded),
 		cmocka_unit_test(a_static_pod_is_written_after_its_file_and_its_record),
 		cmocka_unit_test(nobody_has_to_ask),

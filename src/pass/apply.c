@@ -166,13 +166,24 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 	return false;
 }
 
-/*
- * Actions that take udev long run beside those in which udev has no part: udev reloads its rules
- * while the links of PFs come up. The first VF waits for the reload.
- */
+/* Udev reloads its rules while links of PFs come up, and while VFs are made that get no driver. */
 static bool goes_beside(const struct action *a)
 {
 	return a->verb == VERB_WRITE_RULES;
+}
+
+/* Does it wait for the rules? They are for the netdevs of VFs. */
+static bool needs_rules(const struct node *n, const struct plan *p, size_t i)
+{
+	const struct action *a = &p->actions[i];
+	const struct pci *pci = node_pci(n, a->target);
+
+	if (a->verb != VERB_SET_NUM_VFS)
+		return a->step != STEP_LINK && a->verb != VERB_SET_AUTOPROBE && !goes_beside(a);
+	return !(pci && pci->has_autoprobe && !pci->autoprobe) &&
+	       !ANY(b, p->actions, i,
+		    b->verb == VERB_SET_AUTOPROBE && streq(b->target, a->target) &&
+			    action_is_to(b, 0) && !(b->is_done && b->result < 0));
 }
 
 /* No PF may be half made while the module or the netns mode is changed. */
@@ -425,7 +436,7 @@ static int begin_all(struct apply *ap)
 
 		if (a->class != CLASS_CHANGE || a->is_done || is_void(ap->node, p, i))
 			continue;
-		if (has_beside && a->step != STEP_LINK && !goes_beside(a))
+		if (has_beside && needs_rules(ap->node, p, i))
 			break;
 		l = find_lane(ap, a);
 		if (!l)
@@ -434,9 +445,10 @@ static int begin_all(struct apply *ap)
 		before = find_before(ap, l, a);
 		if (before && before->state >= LANE_OLD)
 			l->wait = WAIT_LOOK;
-		else if (before || (is_of_node && !is_first) || is_after_pf(ap->node, p, i) ||
-			 (needs_quiet(a) && apply_is_busy(ap)) ||
-			 (is_number_due && a->verb == VERB_SET_NUM_VFS))
+		else if (!a->is_running &&
+			 (before || (is_of_node && !is_first) || is_after_pf(ap->node, p, i) ||
+			  (needs_quiet(a) && apply_is_busy(ap)) ||
+			  (is_number_due && a->verb == VERB_SET_NUM_VFS)))
 			l->wait = MAX(l->wait, WAIT_LANE);
 		is_number_due |= l->wait == WAIT_LANE && a->verb == VERB_SET_NUM_VFS;
 		if (l->wait == WAIT_NONE && !a->is_running && !begin_action(ap, l, i))
@@ -457,9 +469,6 @@ static int begin_all(struct apply *ap)
 static struct lane *wait_lane(struct apply *ap, uint64_t until_usec)
 {
 	struct pollfd *fds = ap->fds;
-	/* The lane BESIDE is ended after those that overtake it. */
-	const bool is_quiet = !ANY(l, ap->lanes, ap->n_lanes,
-				   l->state == LANE_RUNNING && !streq(l->name, BESIDE));
 
 	for (;;) {
 		const uint64_t now_usec = now(ap);
@@ -467,10 +476,9 @@ static struct lane *wait_lane(struct apply *ap, uint64_t until_usec)
 
 		for (size_t i = 0; i < ap->n_lanes; i++) {
 			const struct lane *l = &ap->lanes[i];
-			const bool is_meant = is_busy(l) && (is_quiet || !streq(l->name, BESIDE));
 
-			fds[i] = (struct pollfd){ is_meant ? l->child.fd : -1, POLLIN, 0 };
-			if (is_meant)
+			fds[i] = (struct pollfd){ is_busy(l) ? l->child.fd : -1, POLLIN, 0 };
+			if (is_busy(l))
 				end = MIN(end, l->until_usec);
 		}
 		if (ap->world->wait(ap->world->userdata, fds, ap->n_lanes, end) > 0)
@@ -495,21 +503,27 @@ static bool is_held(const struct apply *ap)
 
 /*
  * The time of the next look if no action ends. A lane with nothing left waits for a look, and so
- * does a plan that can begin nothing yet: lanes that are free soon wait for the same look. A lane
- * that only another lane keeps waiting needs none, nor does a VF that was bound for its link,
- * unless running actions take long. The end of BESIDE lets others begin, and needs no look.
+ * does a plan that can begin nothing yet: lanes that are free soon wait for the same look, which
+ * keeps each lane waiting that has more to do. A lane that only another lane keeps waiting needs
+ * none, nor does a VF that was bound for its link, nor one that has it, unless running actions take
+ * long. The end of BESIDE lets others begin, and needs no look.
  */
 static uint64_t when_to_look(const struct apply *ap, size_t ended, bool has_bound)
 {
 	const struct lane *l = ended < ap->n_lanes ? &ap->lanes[ended] : NULL;
+	uint32_t n_more = 0;
 
 	if (ap->n_tried == 0)
 		return now(ap) + ap->grace_usec;
 	if (!l || streq(l->name, BESIDE) || (is_busy(l) && !has_bound))
 		return UINT64_MAX;
-	if (is_busy(l))
+	if (is_busy(l) || is_link_of_vf(ap->node, &l->action))
 		return now(ap) + MAX(PATIENCE_USEC, LOOK_SHARE * ap->grace_usec);
-	return now(ap) + (l->wait == WAIT_LANE ? PATIENCE_USEC : ap->grace_usec);
+	if (l->wait == WAIT_LANE)
+		return now(ap) + PATIENCE_USEC;
+	FOREACH(it, ap->lanes, ap->n_lanes)
+		n_more += is_busy(it) && it->wait == WAIT_LANE;
+	return now(ap) + MAX(n_more, 1U) * ap->grace_usec;
 }
 
 int apply_some(struct apply *ap, const struct node *n, const struct memory *memory, struct plan *p,
