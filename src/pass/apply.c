@@ -502,19 +502,17 @@ static bool is_held(const struct apply *ap)
 }
 
 /*
- * The time of the next look if no action ends. A lane with nothing left waits for a look, and so
- * does a plan that can begin nothing yet: lanes that are free soon wait for the same look, which
- * keeps each lane waiting that has more to do. A lane that only another lane keeps waiting needs
- * none, nor does a VF that was bound for its link, nor one that has it, unless running actions take
- * long. The end of BESIDE lets others begin, and needs no look.
+ * The time of the next look if no action ends. A lane with nothing left waits for a look: lanes
+ * that are free soon wait for the same one, which keeps each lane waiting that has more to do. A
+ * lane that only another lane keeps waiting needs none, nor does a VF that was bound for its link,
+ * nor one that has it, unless running actions take long. The end of BESIDE lets others begin, and
+ * needs no look.
  */
 static uint64_t when_to_look(const struct apply *ap, size_t ended, bool has_bound)
 {
 	const struct lane *l = ended < ap->n_lanes ? &ap->lanes[ended] : NULL;
 	uint32_t n_more = 0;
 
-	if (ap->n_tried == 0)
-		return now(ap) + ap->grace_usec;
 	if (!l || streq(l->name, BESIDE) || (is_busy(l) && !has_bound))
 		return UINT64_MAX;
 	if (is_busy(l) || is_link_of_vf(ap->node, &l->action))
@@ -529,12 +527,13 @@ static uint64_t when_to_look(const struct apply *ap, size_t ended, bool has_boun
 int apply_some(struct apply *ap, const struct node *n, const struct memory *memory, struct plan *p,
 	       uint64_t until_usec)
 {
-	uint64_t look_usec = until_usec;
+	uint64_t look_usec = until_usec, idle_usec;
 	size_t ended = SIZE_MAX; /* the lane that was busy last */
 	bool has_bound = false;
 	int r;
 
 	take_plan(ap, n, memory, p);
+	idle_usec = MIN(until_usec, ap->planned_usec + ap->grace_usec);
 	ap->n_tried = 0;
 	ap->is_spoiled = ap->is_stale = false;
 	for (;;) {
@@ -546,8 +545,9 @@ int apply_some(struct apply *ap, const struct node *n, const struct memory *memo
 			return r;
 		if (!apply_is_busy(ap) || ap->is_spoiled || (ap->n_tried == 0 && !is_held(ap)))
 			return ap->n_tried;
-		look_usec = MIN(look_usec, when_to_look(ap, ended, has_bound));
-		l = wait_lane(ap, look_usec);
+		if (ap->n_tried > 0)
+			look_usec = MIN(look_usec, when_to_look(ap, ended, has_bound));
+		l = wait_lane(ap, ap->n_tried > 0 ? look_usec : idle_usec);
 		if (!l)
 			return ap->n_tried;
 		has_bound = l->action.verb == VERB_BIND_DRIVER;
