@@ -9,6 +9,8 @@
 #include "../src/device/pci-observe.h"
 #include "tree.h"
 
+#include <net/if.h>
+
 #define FOLDER "sys/bus/pci/devices/"
 #define CARD   "0000:41:00.0"
 #define OTHER  "0000:81:00.0"
@@ -383,6 +385,18 @@ static void a_network_device_that_took_the_name_of_another_is_not_that(_unused_ 
 	}
 }
 
+/* "lo" is in each namespace, by the name that the kernel has given it. */
+static void a_network_device_that_was_renamed_meanwhile_gets_its_new_name(_unused_ void **state)
+{
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	struct netdev nd = { .ifindex = if_nametoindex("lo"), .name = "renamed0" };
+
+	assert_int_equal(fs_open_root(NULL, &fs), 0);
+	assert_int_equal(observe_netdev_pci(&fs, &nd), 0);
+	assert_string_equal(nd.name, "lo");
+	assert_false(nd.has_device);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -398,6 +412,7 @@ int main(void)
 		cmocka_unit_test(a_network_device_has_its_name_once_udev_is_done),
 		cmocka_unit_test(without_udev_it_has_the_name_that_it_has),
 		cmocka_unit_test(a_network_device_that_took_the_name_of_another_is_not_that),
+		cmocka_unit_test(a_network_device_that_was_renamed_meanwhile_gets_its_new_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

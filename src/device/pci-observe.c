@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <net/if.h>
 
 #define FOLDER       "sys/bus/pci/devices"
 #define VDPA_FOLDER  "sys/bus/vdpa/devices"
@@ -415,6 +416,28 @@ static bool is_name_of_another(const struct fs *fs, const struct netdev *nd)
 	       ifindex != nd->ifindex;
 }
 
+/* Has udev renamed the netdev since it was listed? It has its present name then. */
+static bool take_new_name(const struct fs *fs, struct netdev *nd)
+{
+	char name[IF_NAMESIZE];
+
+	if (!fs->is_live || nd->netns > 0 || !if_indextoname(nd->ifindex, name) ||
+	    streq(nd->name, name))
+		return false;
+	COPY(nd->name, name);
+	return true;
+}
+
+static int read_link(const struct fs *fs, const struct netdev *nd, char *ret, size_t size)
+{
+	int r = fs_read_link(fs, FS_PATH("sys/class/net/%s", nd->name), ret, size);
+
+	/* a plain folder, in trees made by hand */
+	return r == -ENOENT
+		       ? fs_read_link(fs, FS_PATH("sys/class/net/%s/device", nd->name), ret, size)
+		       : r;
+}
+
 /*
  * The link of a netdev in /sys/class/net leads through its PCI function also where another device
  * stands between (virtio); its "device" link names only the nearest.
@@ -422,21 +445,23 @@ static bool is_name_of_another(const struct fs *fs, const struct netdev *nd)
 int observe_netdev_pci(const struct fs *fs, struct netdev *nd)
 {
 	char target[512], address[PCI_LEN];
-	bool is_scalable;
-	int r = fs_read_link(fs, FS_PATH("sys/class/net/%s", nd->name), target, sizeof(target));
+	bool is_scalable, is_other;
+	int r;
 
-	if (r == -ENOENT) { /* a plain folder, in trees made by hand */
-		r = fs_read_link(fs, FS_PATH("sys/class/net/%s/device", nd->name), target,
-				 sizeof(target));
-	}
+	do {
+		address[0] = '\0';
+		r = read_link(fs, nd, target, sizeof(target));
+		if (r >= 0)
+			find_function(target, address, &is_scalable);
+		is_other = address[0] && is_name_of_another(fs, nd);
+	} while ((r < 0 || is_other) && take_new_name(fs, nd));
 	if (r == -ENOENT || r == -ENODEV)
-		return 0; /* virtual, renamed or gone just now */
+		return 0; /* virtual, or gone just now */
 	if (r < 0)
 		return r;
 
 	nd->has_device = !strstr(target, "/virtual/");
-	find_function(target, address, &is_scalable);
-	if (!address[0] || is_name_of_another(fs, nd))
+	if (!address[0] || is_other)
 		return 0;
 	if (is_scalable)
 		COPY(nd->scalable_of, address);

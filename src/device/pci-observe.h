@@ -35,8 +35,9 @@ bool observe_is_management(const struct fs *fs, const char *address); /* of one,
 bool parse_pci_of_path(const char *path, char *ret, size_t size);
 
 /*
- * Fills pci or scalable_of of a netdev whose name is known; both are left empty for a virtual one,
- * and for one whose name another has by now, as its ifindex shows where that is known.
+ * Fills pci or scalable_of of a netdev whose name is known; both are left empty for a virtual one.
+ * Its ifindex tells whether it was renamed since it was listed: then it gets its present name, and
+ * in a copy both are left empty where another has the name by now.
  * Return: 0 or -errno.
  */
 int observe_netdev_pci(const struct fs *fs, struct netdev *nd);
