@@ -1064,6 +1064,29 @@ static void a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time(voi
 		assert_int_equal(actions[i].result, results[i]);
 }
 
+/* What a look for one action shows of others counts as well. */
+static void other_users_that_a_look_right_before_shows_end_the_plan(void **state)
+{
+	struct place *place = *state;
+	struct pci pcis[] = { { .address = "0000:41:00.0" }, { .address = "0000:42:00.0" } };
+	const struct node node = { .pcis = pcis, .n_pcis = 2 };
+
+	for (int answer = 0; answer <= 1; answer++) {
+		struct action actions[] = {
+			{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:41:00.0",
+			  .number = { { true, 1 }, { true, 0 } } },
+			{ STEP_LINK, VERB_SET_MTU, .target = "0000:42:00.0", .ifindex = INT32_MAX },
+		};
+		struct plan p = { .actions = actions, .n_actions = 2 };
+		struct hearing h = { .answer = answer };
+		const struct apply_hooks hooks = { on_start, on_end, recheck, &h };
+
+		assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), 2 - answer);
+		assert_int_equal(h.n_started, 2 - answer);
+		assert_int_equal(h.n_asked, 1);
+	}
+}
+
 static const char *const letters[_VERB_N] = {
 	[VERB_WRITE_RULES] = "R",   [VERB_SET_SYSCTL] = "S",  [VERB_SET_LINK_UP] = "L",
 	[VERB_SET_AUTOPROBE] = "A", [VERB_SET_NUM_VFS] = "V", [VERB_BIND_DRIVER] = "B",
@@ -1397,6 +1420,7 @@ int main(void)
 		cmocka_unit_test(a_damaged_file_has_no_build_id),
 		cmocka_unit_test(the_program_that_forbids_a_module_is_known),
 		cmocka_unit_test(a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time),
+		cmocka_unit_test(other_users_that_a_look_right_before_shows_end_the_plan),
 		cmocka_unit_test(no_look_is_due_when_rules_are_read),
 		cmocka_unit_test(rules_are_read_while_links_come_up_and_before_vfs_have_netdevs),
 		cmocka_unit_test(a_file_elsewhere_is_ours_with_the_text_that_was_recorded),

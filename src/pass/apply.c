@@ -344,6 +344,7 @@ static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 	a->result = hooks->recheck && needs_look(ap, a)
 			    ? hooks->recheck(hooks->userdata, a, error, sizeof(error))
 			    : 0;
+	ap->is_spoiled |= a->result > 0;
 	a->error = action_text(&ap->plan->texts, error);
 	a->is_refused = a->result < 0;
 	hooks->on_start(hooks->userdata, a, action_deadline_usec(a));

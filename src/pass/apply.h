@@ -33,7 +33,8 @@ struct apply_hooks {
 	 * Called right before an action that is destructive (action_is_destructive()), and before
 	 * VFs are made by a plan that is older than 2 s, for they keep a LAG from forming or take
 	 * it apart: the number of a PF is written after those of all before it. Does a fresh look
-	 * still give it? Return: 0, or -errno with words: then it is not run, and that is its
+	 * still give it? Return: 0; 1: it does, and shows other users of devices, so that nothing
+	 * else of the plan is begun; or -errno with words: then it is not run, and that is its
 	 * result. NULL: nobody asks.
 	 */
 	int (*recheck)(void *userdata, const struct action *a, char *words, size_t size);

@@ -45,6 +45,7 @@ struct progress {
 	struct loss *losses; /* owned */
 	size_t n_losses;
 	const struct node *node; /* of this round */
+	const struct plan *plan; /* of this round */
 	struct boot_notes notes;
 	uint64_t started_usec;
 	uint64_t look_usec; /* how long the last look took */
@@ -294,6 +295,22 @@ static const struct action *find_again(const struct plan *p, const struct action
 	return found;
 }
 
+/* Has one got or lost a user since the plan was made? Both are in the order of PCI addresses. */
+static bool has_other_users(const struct plan *old, const struct plan *p)
+{
+	size_t k = 0;
+
+	FOREACH(d, p->devices, p->n_devices) {
+		while (k < old->n_devices &&
+		       strcmp(old->devices[k].pci->address, d->pci->address) < 0)
+			k++;
+		if (k < old->n_devices && streq(old->devices[k].pci->address, d->pci->address) &&
+		    old->devices[k].use != d->use)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Between look and write a process may have begun to use it. What is taken away from a process
  * cannot be given back, so the whole look is made again right before, with the same result or not
@@ -302,8 +319,9 @@ static const struct action *find_again(const struct plan *p, const struct action
 static int recheck(void *userdata, const struct action *a, char *words, size_t size)
 {
 	_cleanup_(inspection_done) struct inspection in = {};
+	struct progress *pr = userdata;
 	const struct action *now;
-	int r = look_and_plan(userdata, &in);
+	int r = look_and_plan(pr, &in);
 
 	if (r < 0) {
 		snprintf(words, size, "the node could not be looked at again right before");
@@ -312,7 +330,7 @@ static int recheck(void *userdata, const struct action *a, char *words, size_t s
 
 	now = find_again(&in.plan, a);
 	if (now && action_is_open(now) && action_is_same_step(now, a))
-		return 0;
+		return has_other_users(pr->plan, &in.plan);
 	if (now && now->class != CLASS_CHANGE)
 		snprintf(words, size, "came in between: %s",
 			 now->detail[0] ? now->detail : reason_meaning(now->reason));
@@ -516,6 +534,7 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	if (r < 0)
 		return r;
 	pr->node = &in.node;
+	pr->plan = &in.plan;
 	ap->grace_usec = pr->look_usec;
 	ap->is_stale = false;
 	if (plan_has_open_changes(&in.plan) && round < MAX_ROUNDS + in.node.n_pcis &&
