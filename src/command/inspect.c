@@ -186,8 +186,8 @@ static int check(struct os *d, const struct command *cmd, char **ret, char **ret
 		if (r < 0)
 			return r;
 		warn_of_owners(&in.plan);
-		if (!problem)
-			warn_of_missing(&in.plan);
+		if (seen && !problem)
+			warn_of_missing(seen);
 	}
 	r = print_check(cmd, &errors, problem, &c, &in.node, seen, ret);
 	if (r >= 0 && cmd->is_ready &&
