@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Helper: the verb of the units that do what the service has no right to do, the other side of
- * os/helper.h. The process answers a question of the service from standard input, its socket, may
- * do that one thing, and does nothing else; a second one too when it comes at once. SIGALRM ends it
- * when the work on one does not end.
+ * os/helper.h and os/want.h. The process carries out wishes, and answers a question of the service
+ * from standard input, its socket; a second one too when it comes at once. SIGALRM ends it when the
+ * work on one does not end.
  */
 #include "../base/log.h"
 #include "../config/load.h"
 #include "../kubelet/look.h"
-#include "../os/child.h"
 #include "../os/helper.h"
 #include "../os/kmsg.h"
 #include "../os/manager.h"
@@ -22,9 +21,8 @@
 #include <sys/prctl.h>
 
 #define LINGER_MSEC 1000
-#define MAX_JOBS    3 /* TasksMax= of the unit */
 
-static int serve_manager(_unused_ struct os *d, const struct helper_question *q, char **ret)
+static int serve_reload(_unused_ struct os *d, const struct helper_question *q, char **ret)
 {
 	return manager_serve(q->text, ret);
 }
@@ -74,19 +72,13 @@ static int serve_files(struct os *d, const struct helper_question *q, _unused_ c
 static const struct helper {
 	const char *name;
 	int (*run)(struct os *d, const struct helper_question *q, char **ret);
-	unsigned limit_sec; /* of a question: just above the deadline of its asker */
-	/* Each question has a process: the unit that one of them starts may ask another one. */
-	bool is_parallel;
+	int (*serve_wants)(const struct fs *fs); /* NULL: no path unit starts it */
+	unsigned limit_sec; /* of a question, or all wishes: just above the deadline of its asker */
+	unsigned linger_msec; /* none, where the end of the unit is waited for */
 } helpers[] = {
-	{ "manager", serve_manager, 60, .is_parallel = true },
-	{ "module", serve_module, 150 },
-	{ "files", serve_files, 20 },
-};
-
-struct job {
-	const struct helper *helper;
-	struct helper_question q;
-	struct child child;
+	{ "reload", serve_reload, manager_serve_wants, 80, 0 },
+	{ "module", serve_module, NULL, 150, LINGER_MSEC },
+	{ "files", serve_files, NULL, 20, LINGER_MSEC },
 };
 
 /* Return: 0, also when the client does not wait any more, or -errno. */
@@ -108,22 +100,9 @@ static int run_question(const struct helper *h, struct helper_question *q)
 	return r == -EPIPE ? 0 : r;
 }
 
-static int run_job(void *userdata, size_t i _unused_, char *error _unused_)
-{
-	struct job *j = userdata;
-
-	return run_question(j->helper, &j->q);
-}
-
-static struct job *find_free(struct job *jobs)
-{
-	return FIND(j, jobs, MAX_JOBS, j->child.pid == 0);
-}
-
 /* Serves one question. Return: 0, or -errno, logged. */
-static int serve_one(const struct helper *h, struct job *jobs)
+static int serve_one(const struct helper *h)
 {
-	struct job *j = h->is_parallel ? find_free(jobs) : NULL;
 	struct helper_question q = { .fd = -EBADF };
 	int r = helper_take(STDIN_FILENO, &q);
 
@@ -135,56 +114,33 @@ static int serve_one(const struct helper *h, struct job *jobs)
 	if (r < 0)
 		return log_error_errno(r, "The question cannot be read");
 
-	if (j)
-		*j = (struct job){ h, q, { .call = run_job, .userdata = j } };
-	if (!j || child_begin(&j->child, 0) < 0)
-		r = run_question(h, &q);
+	r = run_question(h, &q);
 	helper_question_done(&q);
 	return r;
 }
 
-static void end_jobs(const struct pollfd *fds, struct job *jobs)
+/* Return: 0, or -errno, logged. */
+static int serve_wants(const struct helper *h)
 {
-	char error[CHILD_ERROR_LEN];
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	int r;
 
-	for (size_t i = 0; i < MAX_JOBS; i++) {
-		if (jobs[i].child.pid == 0 || fds[i].revents == 0)
-			continue;
-		if (child_end(&jobs[i].child, now_usec() + USEC_PER_SEC, error, sizeof(error)) < 0)
-			log_warning("%.64s: not answered", jobs[i].q.text);
-		child_done(&jobs[i].child);
-	}
+	if (!h->serve_wants)
+		return 0;
+	alarm(h->limit_sec);
+	r = fs_open_root(NULL, &fs);
+	if (r >= 0)
+		r = h->serve_wants(&fs);
+	alarm(0);
+	return r < 0 ? log_error_errno(r, "A wish of the service was not carried out") : 0;
 }
 
-/*
- * Starting a unit costs more than most questions, and they come in bursts: is there another one?
- * Jobs that run already have a limit of their own, and are waited for.
- */
-static bool is_asked_again(struct job *jobs, uint64_t until_usec)
+/* Starting a unit costs more than most questions, and they come in bursts: is there another one? */
+static bool is_asked_again(const struct helper *h, uint64_t until_usec)
 {
-	struct pollfd fds[1 + MAX_JOBS];
-	bool is_busy;
+	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
 
-	do {
-		const bool is_open = find_free(jobs) && now_usec() < until_usec;
-
-		is_busy = false;
-		fds[0] = (struct pollfd){ .fd = is_open ? STDIN_FILENO : -1, .events = POLLIN };
-		for (size_t i = 0; i < MAX_JOBS; i++) {
-			const struct child *c = &jobs[i].child;
-
-			fds[1 + i] = (struct pollfd){ c->pid > 0 ? c->fd : -1, POLLIN, 0 };
-			is_busy |= c->pid > 0;
-		}
-		if (!is_open && !is_busy)
-			return false;
-		if (poll(fds, ELEMENTSOF(fds), is_busy ? -1 : LINGER_MSEC) < 0)
-			return false;
-		end_jobs(fds + 1, jobs);
-		if (fds[0].revents)
-			return true;
-	} while (is_busy);
-	return false;
+	return now_usec() < until_usec && poll(&p, 1, (int)h->linger_msec) > 0;
 }
 
 static const struct helper *find_helper(const char *name)
@@ -205,9 +161,8 @@ static const struct helper *find_helper(const char *name)
 int command_helper(const struct command *cmd)
 {
 	const struct helper *h = find_helper(cmd->argument);
-	struct job jobs[MAX_JOBS] = {};
 	uint64_t until_usec;
-	int r;
+	int wanted, r;
 
 	if (!h)
 		return EXIT_FAILURE;
@@ -221,10 +176,9 @@ int command_helper(const struct command *cmd)
 	}
 	/* The limit of the unit has room for this and one more question. */
 	until_usec = now_usec() + h->limit_sec * USEC_PER_SEC;
+	wanted = serve_wants(h);
 	do {
-		r = serve_one(h, jobs);
-		if (r < 0) /* what is asked already is answered still */
-			until_usec = 0;
-	} while (is_asked_again(jobs, until_usec));
-	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+		r = serve_one(h);
+	} while (r >= 0 && is_asked_again(h, until_usec));
+	return r < 0 || wanted < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

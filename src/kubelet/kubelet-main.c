@@ -8,6 +8,7 @@
 #include "../base/log.h"
 #include "../config/load.h"
 #include "../model/paths.h"
+#include "../os/want.h"
 #include "ensure.h"
 #include "ledger-files.h"
 
@@ -107,7 +108,13 @@ static int run_ensure(const struct kubelet_command *cmd)
 	if (!cmd->root)
 		limit_process("kubelet-ensure", ENSURE_SEC, failure);
 	/* kubelet-ensure never keeps a kubelet from starting that would have started. */
-	if (open_root(cmd, &fs) < 0 || load_valid(&fs, cmd->config, &c) < 0)
+	if (open_root(cmd, &fs) < 0)
+		return failure;
+	/* First of all: while it is there, systemd runs this again and again. */
+	r = fs.is_live ? want_take(&fs, WANT_KUBELET) : 0;
+	if (r < 0)
+		log_error_errno(r, "/" WANT_FOLDER);
+	if (load_valid(&fs, cmd->config, &c) < 0)
 		return failure;
 
 	r = fs.is_live ? fs_exists(&fs, HOLD_PATH) : 0;

@@ -58,5 +58,9 @@
 #define REQUEST_PATH "run/rdma-provision/request"
 #define ANSWER_PATH  "run/rdma-provision/answer"
 
+/* Wishes to systemd, and what it keeps while it carries them out: want.h. */
+#define WANT_FOLDER "run/rdma-provision/want"
+#define WORK_FOLDER "run/rdma-provision-work"
+
 /* After "revert": a running service changes nothing until its next start, reload or "apply". */
 #define HOLD_PATH "run/rdma-provision/hold"

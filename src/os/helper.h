@@ -5,8 +5,7 @@
  * The service reads what others wrote, so it has neither the capabilities for kernel modules and
  * for other processes' descriptors, nor a way to systemd. Each such thing is done by a unit
  * rdma-provision-NAME.service, which its socket /run/rdma-provision-NAME.socket starts for one
- * question. The unit runs once at a time: questions wait in the socket, in their order. Each
- * question to the manager has its own process: a unit that it starts may ask another one.
+ * question. The unit runs once at a time: questions wait in the socket, in their order.
  *
  * A question is one datagram, with one end of a socket pair for the answer: connect(2) is not
  * called, so that the service needs no permission for it. The same call would reach systemd, the
@@ -38,13 +37,6 @@ bool helper_is_needed(int capability);
  * answered what is no answer; -EMSGSIZE, -ENOMEM.
  */
 int helper_ask(const char *path, const char *question, uint64_t deadline_usec, char **ret_answer);
-
-/*
- * Starts the helper before it is needed: the question has no words, and its asker is gone. The
- * helper stays for a second, for the next question. Return: as helper_ask(), but for what a helper
- * answers.
- */
-int helper_wake(const char *path);
 
 /* A question as the helper takes it. */
 struct helper_question {

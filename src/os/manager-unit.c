@@ -69,7 +69,7 @@ int manager_unit_ask(const char *unit, struct manager_unit *ret)
 	char question[128];
 	int r;
 
-	PRINT(question, MANAGER_UNIT_QUESTION " %s", unit);
+	PRINT(question, MANAGER_UNIT_QUESTION "%s", unit);
 	r = helper_ask(MANAGER_SOCKET, question, ASK_USEC, &answer);
 	return r < 0 ? r : parse_unit(answer, ret);
 }

@@ -6,6 +6,7 @@
 #include "helper.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <systemd/sd-bus.h>
 
 #define SYSTEMD      "org.freedesktop.systemd1"
@@ -21,7 +22,6 @@
 
 #define WATCH_USEC (5 * USEC_PER_SEC)
 #define READ_USEC  (2 * USEC_PER_SEC) /* systemd may be busy; then the files tell */
-#define RESULT_LEN 64
 
 struct manager_job {
 	const char *path; /* NULL: not started yet */
@@ -160,9 +160,9 @@ static bool is_gone(int r)
 /*
  * Runs a job of a unit to its end. Return: 0 when done (or nothing was to do), -ENOENT no such
  * unit, -ERFKILL it is masked, -EHOSTDOWN no systemd to ask, -ETIMEDOUT, or -EIO: the unit failed
- * (its journal tells why); ret_result, NULL or of RESULT_LEN bytes, holds the job's result word.
+ * (its journal tells why).
  */
-static int run_job(const char *method, const char *unit, uint64_t timeout_usec, char *ret_result)
+static int run_job(const char *method, const char *unit, uint64_t timeout_usec)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
@@ -184,8 +184,6 @@ static int run_job(const char *method, const char *unit, uint64_t timeout_usec, 
 	if (r < 0)
 		return is_gone(r) ? -EHOSTDOWN : r;
 
-	if (ret_result)
-		copy(ret_result, RESULT_LEN, job.result);
 	return streq(job.result, "done") || streq(job.result, "skipped") ? 0 : -EIO;
 }
 
@@ -454,12 +452,6 @@ int manager_reload(uint64_t timeout_usec)
 
 /* --- requests --- */
 
-static int start_ensure_unit(_unused_ const char *argument, uint64_t timeout_usec,
-			     char ret[static RESULT_LEN])
-{
-	return run_job("StartUnit", ENSURE_UNIT, timeout_usec, ret);
-}
-
 static int hang_up_udev(void)
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
@@ -477,12 +469,29 @@ static int hang_up_udev(void)
  * it has nothing to do, and its own ExecReload= with it: on_post() in src/udev/udevd.c of v247,
  * seen on that of bullseye. When it does not run it has nothing to reload: 0.
  */
-static int reload_udev(_unused_ const char *argument, uint64_t timeout_usec,
-		       _unused_ char ret[static RESULT_LEN])
+static int reload_udev(uint64_t timeout_usec)
 {
-	int r = run_job("ReloadUnit", UDEV_UNIT, timeout_usec, NULL);
+	int r = run_job("ReloadUnit", UDEV_UNIT, timeout_usec);
 
 	return r == -EOPNOTSUPP || r == -EIO ? hang_up_udev() : r;
+}
+
+/* The file of this package is in every image, hence networkd reads it when it starts. */
+static const char *const network_files[] = {
+	"usr/lib/systemd/network/00-rdma-provision.network",
+	"lib/systemd/network/00-rdma-provision.network",
+};
+
+/* When the file came to be here; 0: it is not, since this systemd does not need or know it. */
+static uint64_t network_file_usec(const struct fs *fs)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < ELEMENTSOF(network_files); i++)
+		if (fs_stat(fs, network_files[i], &st) >= 0)
+			return (uint64_t)st.st_ctim.tv_sec * USEC_PER_SEC +
+			       (uint64_t)st.st_ctim.tv_nsec / NSEC_PER_USEC;
+	return 0;
 }
 
 /* When the main process of networkd was started, CLOCK_REALTIME; 0: it does not run. */
@@ -509,18 +518,20 @@ static int get_networkd_start(uint64_t *ret_usec)
 	return 0;
 }
 
-/* networkd configures links for which its files have changed (systemd 244). */
-static int reload_networkd(const char *argument, uint64_t timeout_usec,
-			   _unused_ char ret[static RESULT_LEN])
+/*
+ * networkd configures links for which its files have changed (systemd 244). Only when the package
+ * was installed while networkd was running: a reload also makes it read what another program has
+ * changed and not yet announced to it.
+ */
+static int reload_networkd(const struct fs *fs, uint64_t timeout_usec)
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
-	uint64_t started;
-	int r = get_networkd_start(&started);
+	const uint64_t file = network_file_usec(fs);
+	uint64_t started = 0;
+	int r = file > 0 ? get_networkd_start(&started) : 0;
 
-	if (r < 0)
+	if (r < 0 || started == 0 || started > file)
 		return r;
-	if (started == 0 || started > strtoull(argument, NULL, 10))
-		return 0;
 	/* networkd is on the system bus only. */
 	if (sd_bus_open_system(&bus) < 0)
 		return -EHOSTDOWN;
@@ -528,46 +539,59 @@ static int reload_networkd(const char *argument, uint64_t timeout_usec,
 		    NETWORKD ".Manager", "Reload", NULL, "");
 }
 
-static int reload_units(_unused_ const char *argument, uint64_t timeout_usec,
-			_unused_ char ret[static RESULT_LEN])
+static int start_ensure_unit(_unused_ const struct fs *fs, uint64_t timeout_usec)
+{
+	return run_job("StartUnit", ENSURE_UNIT, timeout_usec);
+}
+
+static int reload_rules(const struct fs *fs, uint64_t timeout_usec)
+{
+	int r = reload_udev(timeout_usec / 2), k;
+
+	if (r == -EHOSTDOWN)
+		return r;
+	k = reload_networkd(fs, timeout_usec / 2);
+	/* A node without udev has no rules either. */
+	return r < 0 && r != -ENOENT ? r : k == -ENOENT || k == -EHOSTDOWN ? 0 : k;
+}
+
+static int reload_units(_unused_ const struct fs *fs, uint64_t timeout_usec)
 {
 	return manager_reload(timeout_usec);
 }
 
 static const struct {
-	const char *name;
-	int (*make)(const char *argument, uint64_t timeout_usec, char ret[static RESULT_LEN]);
+	int (*make)(const struct fs *fs, uint64_t timeout_usec);
 	uint64_t timeout_usec; /* below the deadline of the verb that makes it */
 } requests[] = {
-	[REQUEST_KUBELET] = { "kubelet", start_ensure_unit, 25 * USEC_PER_SEC },
-	[REQUEST_UDEV] = { "udev", reload_udev, 25 * USEC_PER_SEC },
-	[REQUEST_NETWORKD] = { "networkd", reload_networkd, 10 * USEC_PER_SEC },
-	[REQUEST_RELOAD] = { "reload", reload_units, 50 * USEC_PER_SEC }, /* all generators run */
+	[WANT_KUBELET] = { start_ensure_unit, 25 * USEC_PER_SEC },
+	[WANT_RULES] = { reload_rules, 25 * USEC_PER_SEC },
+	[WANT_UNITS] = { reload_units, 50 * USEC_PER_SEC }, /* all generators run */
 };
-_Static_assert(ELEMENTSOF(requests) == _REQUEST_N, "a line for every request");
+_Static_assert(ELEMENTSOF(requests) == _WANT_N, "a line for every wish");
 
-void manager_prepare(void)
-{
-	const int r = helper_wake(MANAGER_SOCKET);
-
-	if (r < 0 && r != -EHOSTDOWN)
-		log_debug_errno(r, MANAGER_SOCKET);
-}
-
-int manager_request(enum request what, const char *argument, char *ret_words, size_t size)
+int manager_request(const struct fs *fs, enum want what)
 {
 	const uint64_t timeout_usec = requests[what].timeout_usec;
-	_cleanup_(freep) char *answer = NULL;
-	char words[RESULT_LEN] = "", question[128];
-	int r = requests[what].make(argument, timeout_usec, words);
+	int r = requests[what].make(fs, timeout_usec);
 
-	if (r == -EHOSTDOWN) {
-		PRINT(question, "%s %s", requests[what].name, argument);
-		r = helper_ask(MANAGER_SOCKET, question, timeout_usec, &answer);
+	return r == -EHOSTDOWN ? want_make(fs, what, timeout_usec) : r;
+}
+
+int manager_serve_wants(const struct fs *fs)
+{
+	int first = 0;
+
+	/* kubelet-ensure takes its own wish. */
+	for (enum want what = WANT_KUBELET + 1; what < _WANT_N; what++) {
+		int r = want_take(fs, what);
+
+		if (r > 0)
+			r = requests[what].make(fs, requests[what].timeout_usec);
+		if (first >= 0)
+			first = MIN(r, 0);
 	}
-	if (ret_words)
-		copy(ret_words, size, answer ? answer : words);
-	return r;
+	return first;
 }
 
 static int serve_unit(const char *unit, char **ret_answer)
@@ -588,21 +612,7 @@ static int serve_unit(const char *unit, char **ret_answer)
 
 int manager_serve(const char *question, char **ret_answer)
 {
-	const size_t length = strcspn(question, " ");
-	const char *argument = question + length + (question[length] != '\0');
-	char name[16] = "", words[RESULT_LEN] = "";
-	int r;
+	const char *unit = after(question, MANAGER_UNIT_QUESTION);
 
-	PRINT(name, "%.*s", (int)MIN(length, sizeof(name)), question);
-	if (streq(name, MANAGER_UNIT_QUESTION))
-		return serve_unit(argument, ret_answer);
-
-	for (size_t i = 0; i < ELEMENTSOF(requests); i++) {
-		if (!streq(requests[i].name, name))
-			continue;
-		r = requests[i].make(argument, requests[i].timeout_usec, words);
-		*ret_answer = strdup(words);
-		return *ret_answer ? r : -ENOMEM;
-	}
-	return -EOPNOTSUPP;
+	return unit ? serve_unit(unit, ret_answer) : -EOPNOTSUPP;
 }

@@ -3,39 +3,26 @@
  * Manager: what this program wants of systemd, over D-Bus: by its private socket, so that no bus
  * daemon is needed (as systemctl does for root), else by the system bus.
  *
- * A process that reaches systemd asks it itself; one that does not, as the sandboxed service, has
- * the helper rdma-provision-manager.service ask. The helper accepts just these requests.
+ * A process that reaches systemd asks it itself. One that does not, as the sandboxed service, makes
+ * a wish (want.h), which rdma-provision-reload.service carries out; that unit also answers what
+ * systemd has loaded.
  */
 #pragma once
 
-#include "../base/util.h"
-
-enum request {
-	REQUEST_KUBELET, /* start rdma-provision-kubelet.service and wait; the answer is its job's
-			    result word */
-	REQUEST_UDEV,    /* reload systemd-udevd.service and wait */
-	/* networkd reads its files again when it was started before a time, CLOCK_REALTIME in
-	   microseconds: the argument. 0 also when it need not, or does not run. */
-	REQUEST_NETWORKD,
-	REQUEST_RELOAD, /* as manager_reload() */
-	_REQUEST_N
-};
-
-/* A request will come soon: the helper's unit is started while the node is looked at. */
-void manager_prepare(void);
+#include "want.h"
 
 /*
- * @argument: "" where none is named above. @ret_words: of the answer, empty for none; may be NULL.
- * Return: 0 when done (or nothing was to do), -ENOENT no such unit, -ERFKILL it is masked,
- * -EHOSTDOWN neither systemd nor the helper can be asked, -ETIMEDOUT, or -EIO: the unit failed (its
- * journal tells why).
+ * Return: 0 when done (or nothing was to do), -EHOSTDOWN no systemd can be asked, or the wish was
+ * not taken, -ENOENT no such unit, -ETIMEDOUT, or -EIO: the unit failed (its journal tells why).
  */
-int manager_request(enum request what, const char *argument, char *ret_words, size_t size);
+int manager_request(const struct fs *fs, enum want what);
 
-/*
- * The helper's side: does what a question says. Return: as the request; -EPERM: a unit that has no
- * kubelet; -EOPNOTSUPP: there is no such request.
- */
+/* Carries out the wishes that there are, but for that of the kubelet. Return: 0, or the first
+ * -errno. */
+int manager_serve_wants(const struct fs *fs);
+
+/* Answers a question. Return: as manager_unit_ask(); -EPERM: a unit that has no kubelet;
+ * -EOPNOTSUPP: no such question. */
 int manager_serve(const char *question, char **ret_answer);
 
 /*
@@ -74,12 +61,12 @@ int manager_watch_look(struct manager_watch *w, struct manager_activity *ret);
 void manager_watch_done(struct manager_watch *w);
 
 /*
- * In manager-unit.c: what systemd has loaded of a service, as the answer of the helper to a program
- * that does not speak D-Bus.
+ * In manager-unit.c: what systemd has loaded of a service, as the answer of
+ * rdma-provision-reload.service to a program that does not speak D-Bus.
  */
 
-#define MANAGER_SOCKET        "/run/rdma-provision-manager.socket"
-#define MANAGER_UNIT_QUESTION "unit"
+#define MANAGER_SOCKET        "/run/rdma-provision-reload.socket"
+#define MANAGER_UNIT_QUESTION "unit "
 
 /* A service as systemd has loaded it. */
 struct manager_unit {

@@ -8,21 +8,21 @@
 
 int apply_ensure_kubelet(struct work *w, const struct action *a _unused_)
 {
-	char result[64] = "";
-	int r = manager_request(REQUEST_KUBELET, "", result, sizeof(result));
+	int r = manager_request(&w->os->fs, WANT_KUBELET);
 
 	if (r == -EHOSTDOWN)
 		copy(w->error, CHILD_ERROR_LEN,
-		     "systemd cannot be reached; run \"rdma-provision kubelet-ensure\"");
+		     "systemd does not start rdma-provision-kubelet.service; run \"rdma-provision "
+		     "kubelet-ensure\"");
 	else if (r < 0)
-		snprintf(w->error, CHILD_ERROR_LEN, "rdma-provision-kubelet.service: %s",
-			 result[0] ? result : "cannot be started");
+		copy(w->error, CHILD_ERROR_LEN,
+		     "see \"journalctl -b -u rdma-provision-kubelet.service\"");
 	return r;
 }
 
 int apply_reload_units(struct work *w, const struct action *a _unused_)
 {
-	int r = manager_request(REQUEST_RELOAD, "", NULL, 0);
+	int r = manager_request(&w->os->fs, WANT_UNITS);
 
 	if (r == -EHOSTDOWN)
 		copy(w->error, CHILD_ERROR_LEN,

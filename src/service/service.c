@@ -7,7 +7,6 @@
 #include "../model/paths.h"
 #include "../os/devlink.h"
 #include "../os/events.h"
-#include "../os/manager.h"
 #include "../os/uevent.h"
 #include "../pass/report.h"
 #include "../show/state.h"
@@ -837,8 +836,6 @@ static int run(struct watch *w)
 {
 	int r;
 
-	if (!fs_exists(&w->fs, RULES_PATH)) /* udev will have to read them */
-		manager_prepare();
 	go_on(w);
 	r = open_watch(w);
 	if (r >= 0)

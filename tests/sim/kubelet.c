@@ -110,23 +110,21 @@ void kubelet_act(void)
 	others_tell();
 }
 
-int kubelet_request(enum request what, char *ret_words, size_t size)
+int kubelet_request(enum want what)
 {
-	if (what == REQUEST_RELOAD && is_life_with_namespaces()) {
+	if (what == WANT_UNITS && is_life_with_namespaces()) {
 		if (!kubelet.is_stale)
 			sim_fail("systemd reloads, and has nothing to generate");
 		kubelet.is_stale = false;
 	}
-	if (what != REQUEST_KUBELET)
+	if (what != WANT_KUBELET)
 		return 0;
 	if (!kubelet.is_there || !kubelet.was_wrong || kubelet.refusal != REASON_NONE)
 		sim_fail("kubelet-ensure is run, and has nothing to do");
 	if (is_right(sim.config)) /* ensure() in src/kubelet/ensure.c: it decides once more */
 		return 0;
-	if (sim_chance(sim.rates.error)) {
-		copy(ret_words, size, "failed");
-		return -EIO;
-	}
+	if (sim_chance(sim.rates.error))
+		return sim_chance(500000) ? -EIO : 0; /* a wish that was taken, and failed */
 	sim.kubelet_policy = sim.config->kubelet.topology_policy;
 	kubelet.is_deferred = sim_random(2) == 0;
 	return 0;

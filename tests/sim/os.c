@@ -734,14 +734,12 @@ int __wrap_apply_load_module(struct work *w _unused_, const struct action *a)
 	return sim_chance(sim.rates.error / 2) ? -ENOMEM : kernel_load(a->target);
 }
 
-int __wrap_manager_request(enum request what, const char *argument _unused_, char *ret_words,
-			   size_t size)
+int __wrap_manager_request(const struct fs *fs _unused_, enum want what)
 {
 	sim.cost_usec += 50 * USEC_PER_MSEC;
 	if (!is_alive())
 		return -ECANCELED;
-	return sim_chance(sim.rates.error / 2) ? -EHOSTDOWN
-					       : kubelet_request(what, ret_words, size);
+	return sim_chance(sim.rates.error / 2) ? -EHOSTDOWN : kubelet_request(what);
 }
 
 int __wrap_log_line_errno(enum log_level level, int r, const char *format, ...)

@@ -267,7 +267,7 @@ void kubelet_write(FILE *f); /* what is asked for */
 void kubelet_begin_pass(void);
 void kubelet_show(const struct config *c, struct node *n);
 void kubelet_act(void); /* another program does */
-int kubelet_request(enum request what, char *ret_words, size_t size);
+int kubelet_request(enum want what);
 
 /* driver.c */
 void driver_boot(void);
