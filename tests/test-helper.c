@@ -110,8 +110,11 @@ static void nobody_waits_for_a_helper_that_does_not_answer(_unused_ void **state
 	tree_make(&t);
 	snprintf(path, sizeof(path), "%s/socket", t.root);
 	assert_int_equal(helper_ask(path, QUESTION, USEC_PER_SEC, NULL), -EHOSTDOWN);
+	assert_int_equal(helper_wake(path), -EHOSTDOWN);
 	server = open_server(path);
 	/* It is started, and asked nothing. */
+	assert_int_equal(helper_wake(path), 0);
+	assert_int_equal(helper_take(server, &q), -ESRCH);
 	assert_int_equal(helper_ask(path, QUESTION, 100 * USEC_PER_MSEC, NULL), -ETIMEDOUT);
 	memset(long_one, 'x', sizeof(long_one) - 1);
 	assert_int_equal(helper_ask(path, long_one, USEC_PER_SEC, NULL), -EMSGSIZE);

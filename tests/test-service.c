@@ -57,6 +57,7 @@ int __wrap_uevents_fd(const struct uevents *u);
 int __wrap_events_open(struct netlink *nl);
 int __wrap_netlink_fd(const struct netlink *nl);
 int __wrap_devlink_watch(struct netlink *nl);
+void __wrap_manager_prepare(void);
 
 int __wrap_fs_open_root(const char *path, struct fs *ret)
 {
@@ -140,6 +141,10 @@ int __wrap_netlink_fd(_unused_ const struct netlink *nl)
 int __wrap_devlink_watch(_unused_ struct netlink *nl)
 {
 	return -ENOENT;
+}
+
+void __wrap_manager_prepare(void)
+{
 }
 
 static void end(void)

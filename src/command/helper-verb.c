@@ -8,11 +8,13 @@
 #include "../base/log.h"
 #include "../config/load.h"
 #include "../kubelet/look.h"
+#include "../os/child.h"
 #include "../os/helper.h"
 #include "../os/kmsg.h"
 #include "../os/manager.h"
 #include "../os/os.h"
 #include "../plugin/plugin-output.h"
+#include "../service/wait.h"
 #include "../step/other-files.h"
 #include "command.h"
 
@@ -20,7 +22,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 
-#define LINGER_MSEC 1000
+#define LINGER_MSEC 5000 /* kubelet-ensure asks what the service asked before it */
 
 static int serve_reload(_unused_ struct os *d, const struct helper_question *q, char **ret)
 {
@@ -74,11 +76,10 @@ static const struct helper {
 	int (*run)(struct os *d, const struct helper_question *q, char **ret);
 	int (*serve_wants)(const struct fs *fs); /* NULL: no path unit starts it */
 	unsigned limit_sec; /* of a question, or all wishes: just above the deadline of its asker */
-	unsigned linger_msec; /* none, where the end of the unit is waited for */
 } helpers[] = {
-	{ "reload", serve_reload, manager_serve_wants, 80, 0 },
-	{ "module", serve_module, NULL, 150, LINGER_MSEC },
-	{ "files", serve_files, NULL, 20, LINGER_MSEC },
+	{ "reload", serve_reload, manager_serve_wants, 80 },
+	{ "module", serve_module, NULL, 150 },
+	{ "files", serve_files, NULL, 20 },
 };
 
 /* Return: 0, also when the client does not wait any more, or -errno. */
@@ -119,28 +120,74 @@ static int serve_one(const struct helper *h)
 	return r;
 }
 
-/* Return: 0, or -errno, logged. */
-static int serve_wants(const struct helper *h)
-{
-	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
-	int r;
+struct server {
+	const struct helper *helper;
+	struct fs fs;
+	int wishes;         /* owned; readable when one comes; negative: none is for this helper */
+	struct child child; /* carries out wishes, so that no question waits for them */
+	bool was_wanted;    /* some were there: the end of the unit is waited for */
+	int result;         /* the first -errno, logged */
+};
 
-	if (!h->serve_wants)
-		return 0;
-	alarm(h->limit_sec);
-	r = fs_open_root(NULL, &fs);
-	if (r >= 0)
-		r = h->serve_wants(&fs);
-	alarm(0);
-	return r < 0 ? log_error_errno(r, "A wish of the service was not carried out") : 0;
+static void server_done(struct server *s)
+{
+	closep(&s->wishes);
+	fs_done(&s->fs);
 }
 
-/* Starting a unit costs more than most questions, and they come in bursts: is there another one? */
-static bool is_asked_again(const struct helper *h, uint64_t until_usec)
+/* Return: how many there were, or -errno, logged. */
+static int serve_wants(void *userdata, size_t i _unused_, char *error _unused_)
 {
-	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+	const struct server *s = userdata;
+	int r;
 
-	return now_usec() < until_usec && poll(&p, 1, (int)h->linger_msec) > 0;
+	alarm(s->helper->limit_sec);
+	r = s->helper->serve_wants(&s->fs);
+	return r < 0 ? log_error_errno(r, "A wish of the service was not carried out") : r;
+}
+
+static void note(struct server *s, int r)
+{
+	if (s->result >= 0)
+		s->result = MIN(r, 0);
+}
+
+static void begin_wishes(struct server *s)
+{
+	if (s->wishes >= 0)
+		wait_drain(s->wishes);
+	note(s, child_begin(&s->child, 0));
+}
+
+static void end_wishes(struct server *s)
+{
+	char error[CHILD_ERROR_LEN];
+	int r = child_end(&s->child, now_usec() + USEC_PER_SEC, error, sizeof(error));
+
+	child_done(&s->child);
+	s->was_wanted |= r != 0;
+	note(s, r);
+}
+
+/* Starting a unit costs more than most questions, and they come in bursts: so the process lingers.
+ */
+static bool goes_on(struct server *s, uint64_t until_usec)
+{
+	const bool is_busy = s->child.pid > 0;
+	struct pollfd fds[] = {
+		{ s->result >= 0 && now_usec() < until_usec ? STDIN_FILENO : -1, POLLIN, 0 },
+		{ is_busy ? s->child.fd : s->wishes, POLLIN, 0 },
+	};
+
+	if (poll(fds, ELEMENTSOF(fds), is_busy ? -1 : s->was_wanted ? 0 : LINGER_MSEC) <= 0)
+		return false;
+	if (fds[1].revents && is_busy)
+		end_wishes(s);
+	else if (fds[1].revents)
+		begin_wishes(s);
+	if (fds[0].revents)
+		note(s, serve_one(s->helper));
+	return s->result >= 0 || s->child.pid > 0;
 }
 
 static const struct helper *find_helper(const char *name)
@@ -161,8 +208,9 @@ static const struct helper *find_helper(const char *name)
 int command_helper(const struct command *cmd)
 {
 	const struct helper *h = find_helper(cmd->argument);
+	_cleanup_(
+		server_done) struct server s = { .helper = h, .fs.root = -EBADF, .wishes = -EBADF };
 	uint64_t until_usec;
-	int wanted, r;
 
 	if (!h)
 		return EXIT_FAILURE;
@@ -176,9 +224,14 @@ int command_helper(const struct command *cmd)
 	}
 	/* The limit of the unit has room for this and one more question. */
 	until_usec = now_usec() + h->limit_sec * USEC_PER_SEC;
-	wanted = serve_wants(h);
-	do {
-		r = serve_one(h);
-	} while (r >= 0 && is_asked_again(h, until_usec));
-	return r < 0 || wanted < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (h->serve_wants) {
+		s.result = fs_open_root(NULL, &s.fs);
+		s.wishes = want_watch(&s.fs);
+		s.child = (struct child){ .call = serve_wants, .userdata = &s };
+		begin_wishes(&s);
+	}
+	note(&s, serve_one(h));
+	while (goes_on(&s, until_usec))
+		;
+	return s.result < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -16,10 +16,9 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
-#define UNIT             "rdma-provision.service"
-#define ASK_MANAGER_USEC (2 * USEC_PER_SEC)
-#define CLEAR            "\033[H\033[2J"
-#define CHUNK            4096 /* PIPE_BUF: what a pipe that is writable takes without waiting */
+#define UNIT  "rdma-provision.service"
+#define CLEAR "\033[H\033[2J"
+#define CHUNK 4096 /* PIPE_BUF: what a pipe that is writable takes without waiting */
 
 static enum tree_view view_of(const struct command *cmd)
 {
@@ -29,12 +28,13 @@ static enum tree_view view_of(const struct command *cmd)
 /* Asks systemd for the state of the service; "" when it cannot be asked. */
 static void ask_unit(char *ret, size_t size)
 {
-	int r = manager_unit_state(UNIT, ASK_MANAGER_USEC, ret, size);
+	_cleanup_(manager_watch_done) struct manager_watch watch = {};
+	struct manager_activity a = {};
+	int r = manager_watch_open(UNIT, &watch);
 
-	if (r == -ENOENT) /* one that does not run may not even be loaded */
-		copy(ret, size, "inactive");
-	else if (r < 0)
-		*ret = '\0';
+	if (r >= 0)
+		r = manager_watch_look(&watch, &a);
+	copy(ret, size, r < 0 ? "" : a.active);
 }
 
 static bool is_active(const char *word)

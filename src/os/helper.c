@@ -168,6 +168,18 @@ int helper_ask(const char *path, const char *question, uint64_t deadline_usec, c
 	return r < 0 ? r : parse_answer(answer, ret_answer);
 }
 
+int helper_wake(const char *path)
+{
+	_cleanup_(closep) int ours = -EBADF, theirs = -EBADF;
+	int r = make_pair(&ours, &theirs);
+
+	if (r < 0)
+		return r;
+	closep(&ours);
+	ours = -EBADF;
+	return send_question(path, "", theirs);
+}
+
 /* The other side */
 
 /* The descriptor of a message that has just this one; -EBADF otherwise. */

@@ -38,6 +38,13 @@ bool helper_is_needed(int capability);
  */
 int helper_ask(const char *path, const char *question, uint64_t deadline_usec, char **ret_answer);
 
+/*
+ * Starts the helper before it is needed: the question has no words, and its asker is gone. The
+ * helper stays for five seconds, for the next question. Return: as helper_ask(), but for what a
+ * helper answers.
+ */
+int helper_wake(const char *path);
+
 /* A question as the helper takes it. */
 struct helper_question {
 	int fd; /* owned; where the answer goes */

@@ -64,41 +64,6 @@ static int on_job_removed(sd_bus_message *m, void *userdata, _unused_ sd_bus_err
 	return 0;
 }
 
-/* Signals are asked for before the job is: none can be missed. */
-static int subscribe(sd_bus *bus, bool is_private, struct manager_job *job)
-{
-	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-	int r;
-
-	/* The slot lives as long as the bus. On the private socket there are no senders. */
-	r = sd_bus_match_signal(bus, NULL, is_private ? NULL : SYSTEMD, SYSTEMD_PATH, MANAGER,
-				"JobRemoved", on_job_removed, job);
-	if (r < 0)
-		return r;
-
-	r = sd_bus_call_method(bus, SYSTEMD, SYSTEMD_PATH, MANAGER, "Subscribe", &error, NULL, "");
-	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".AlreadySubscribed"))
-		return 0;
-	return MIN(r, 0);
-}
-
-static int connect_manager(struct manager_job *job, sd_bus **ret)
-{
-	_cleanup_(bus_donep) sd_bus *private = NULL, *bus = NULL;
-
-	/* Only root is let in there; with anything else wrong the system bus may still work. */
-	if (open_private(&private) >= 0 && subscribe(private, true, job) >= 0) {
-		*ret = TAKE(private);
-		return 0;
-	}
-
-	if (sd_bus_open_system(&bus) < 0 || subscribe(bus, false, job) < 0)
-		return -EHOSTDOWN;
-
-	*ret = TAKE(bus);
-	return 0;
-}
-
 /*
  * @types, and what follows: the arguments. Return: 0; -ENOENT: there is no such unit; -EOPNOTSUPP:
  * it has no such job; or -errno.
@@ -128,6 +93,35 @@ static int call(sd_bus *bus, uint64_t deadline, const char *path, const char *in
 	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".JobTypeNotApplicable"))
 		return -EOPNOTSUPP;
 	return MIN(r, 0);
+}
+
+/* Signals are asked for before the job is: none can be missed. */
+static int subscribe(sd_bus *bus, bool is_private, struct manager_job *job)
+{
+	/* The slot lives as long as the bus. On the private socket there are no senders. */
+	int r = sd_bus_match_signal(bus, NULL, is_private ? NULL : SYSTEMD, SYSTEMD_PATH, MANAGER,
+				    "JobRemoved", on_job_removed, job);
+
+	return r < 0 ? r
+		     : call(bus, now_usec() + WATCH_USEC, SYSTEMD_PATH, MANAGER, "Subscribe", NULL,
+			    "");
+}
+
+static int connect_manager(struct manager_job *job, sd_bus **ret)
+{
+	_cleanup_(bus_donep) sd_bus *private = NULL, *bus = NULL;
+
+	/* Only root is let in there; with anything else wrong the system bus may still work. */
+	if (open_private(&private) >= 0 && subscribe(private, true, job) >= 0) {
+		*ret = TAKE(private);
+		return 0;
+	}
+
+	if (sd_bus_open_system(&bus) < 0 || subscribe(bus, false, job) < 0)
+		return -EHOSTDOWN;
+
+	*ret = TAKE(bus);
+	return 0;
 }
 
 static int wait_for(sd_bus *bus, const struct manager_job *job, uint64_t deadline)
@@ -345,35 +339,6 @@ static int read_text(sd_bus *bus, const char *path, const char *name, char *ret,
 	return r < 0 ? r : copy(ret, size, text) ? 0 : -EMSGSIZE;
 }
 
-static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char *ret, size_t size)
-{
-	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
-	const char *path;
-	int r = call(bus, now_usec() + timeout_usec, SYSTEMD_PATH, MANAGER, "GetUnit", &reply, "s",
-		     unit);
-
-	if (r >= 0)
-		r = sd_bus_message_read(reply, "o", &path);
-	return r < 0 ? r : read_text(bus, path, "ActiveState", ret, size);
-}
-
-int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_t size)
-{
-	_cleanup_(bus_donep) sd_bus *private = NULL, *bus = NULL;
-	int r = -EHOSTDOWN;
-
-	/* Whether one is let in there shows at the first question. */
-	if (open_private(&private) >= 0)
-		r = get_state(private, unit, timeout_usec, ret, size);
-	if (r >= 0 || r == -ENOENT || r == -ETIMEDOUT)
-		return r;
-
-	if (sd_bus_open_system(&bus) < 0)
-		return -EHOSTDOWN;
-	r = get_state(bus, unit, timeout_usec, ret, size);
-	return r < 0 && r != -ENOENT && r != -ETIMEDOUT ? -EHOSTDOWN : r;
-}
-
 static int on_changed(_unused_ sd_bus_message *m, _unused_ void *userdata,
 		      _unused_ sd_bus_error *error)
 {
@@ -570,6 +535,14 @@ static const struct {
 };
 _Static_assert(ELEMENTSOF(requests) == _WANT_N, "a line for every wish");
 
+void manager_prepare(void)
+{
+	const int r = helper_wake(MANAGER_SOCKET);
+
+	if (r < 0 && r != -EHOSTDOWN)
+		log_debug_errno(r, MANAGER_SOCKET);
+}
+
 int manager_request(const struct fs *fs, enum want what)
 {
 	const uint64_t timeout_usec = requests[what].timeout_usec;
@@ -580,18 +553,16 @@ int manager_request(const struct fs *fs, enum want what)
 
 int manager_serve_wants(const struct fs *fs)
 {
-	int first = 0;
+	int result = 0;
 
 	/* kubelet-ensure takes its own wish. */
 	for (enum want what = WANT_KUBELET + 1; what < _WANT_N; what++) {
-		int r = want_take(fs, what);
+		int n = want_take(fs, what);
+		int r = n > 0 ? requests[what].make(fs, requests[what].timeout_usec) : n;
 
-		if (r > 0)
-			r = requests[what].make(fs, requests[what].timeout_usec);
-		if (first >= 0)
-			first = MIN(r, 0);
+		result = result < 0 ? result : r < 0 ? r : result + n;
 	}
-	return first;
+	return result;
 }
 
 static int serve_unit(const char *unit, char **ret_answer)

@@ -17,9 +17,12 @@
  */
 int manager_request(const struct fs *fs, enum want what);
 
-/* Carries out the wishes that there are, but for that of the kubelet. Return: 0, or the first
- * -errno. */
+/* Carries out the wishes that there are, but for that of the kubelet. Return: how many, or the
+ * first -errno. */
 int manager_serve_wants(const struct fs *fs);
+
+/* The service will have a wish soon: the helper's unit starts while the node is looked at. */
+void manager_prepare(void);
 
 /* Answers a question. Return: as manager_unit_ask(); -EPERM: a unit that has no kubelet;
  * -EOPNOTSUPP: no such question. */
@@ -30,13 +33,6 @@ int manager_serve(const char *question, char **ret_answer);
  * Return: 0, -EHOSTDOWN no systemd to ask, -ETIMEDOUT, or another -errno.
  */
 int manager_reload(uint64_t timeout_usec);
-
-/*
- * The word of a unit's ActiveState: "active", "activating", "failed".
- * Return: 0, -ENOENT: systemd knows no such unit, or never had a reason to load it, -EHOSTDOWN,
- * -ETIMEDOUT.
- */
-int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_t size);
 
 /* The state of a unit, in systemd's words. */
 struct manager_activity {

@@ -27,8 +27,8 @@ int want_take(const struct fs *fs, enum want what)
 	return k < 0 ? k : 1;
 }
 
-/* Watches what goes from a folder of this root, unless there is none. Return: 0 or -errno. */
-static int watch(const struct fs *fs, int inotify, const char *path)
+/* Watches a folder of this root, unless there is none. Return: 0 or -errno. */
+static int watch(const struct fs *fs, int inotify, const char *path, uint32_t events)
 {
 	_cleanup_(closep) int fd = fs_open(fs, path, O_RDONLY | O_DIRECTORY);
 	char link[32];
@@ -36,7 +36,15 @@ static int watch(const struct fs *fs, int inotify, const char *path)
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	PRINT(link, "/proc/self/fd/%d", fd);
-	return inotify_add_watch(inotify, link, IN_DELETE | IN_MOVED_FROM) < 0 ? -errno : 0;
+	return inotify_add_watch(inotify, link, events) < 0 ? -errno : 0;
+}
+
+int want_watch(const struct fs *fs)
+{
+	_cleanup_(closep) int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	int r = inotify < 0 ? -errno : watch(fs, inotify, WANT_FOLDER, IN_CREATE | IN_MOVED_TO);
+
+	return r < 0 ? r : TAKE_FD(inotify);
 }
 
 /* Makes the file anew: one that is there already causes no event. */
@@ -66,10 +74,10 @@ static int wait_for(int inotify, uint64_t until)
 static int look(const struct fs *fs, int inotify, enum want what, bool *ret_is_there,
 		bool *ret_is_working)
 {
-	int is_there, is_working, r = watch(fs, inotify, WANT_FOLDER);
+	int is_there, is_working, r = watch(fs, inotify, WANT_FOLDER, IN_DELETE);
 
 	if (r >= 0)
-		r = watch(fs, inotify, WORK_FOLDER);
+		r = watch(fs, inotify, WORK_FOLDER, IN_DELETE);
 	if (r < 0)
 		return r;
 	/* The folder of the oneshot comes before the wish goes, which is hence looked at first. */

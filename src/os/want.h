@@ -32,5 +32,10 @@ enum want {
  */
 int want_make(const struct fs *fs, enum want what, uint64_t timeout_usec);
 
-/* The oneshot's side: 1 when there was such a wish, which is gone now, 0 for none, or -errno. */
+/* The oneshot's side. An inotify descriptor that does not block, readable when a wish comes; or
+ * -errno.
+ */
+int want_watch(const struct fs *fs);
+
+/* Return: 1 when there was such a wish, which is gone now, 0 for none, or -errno. */
 int want_take(const struct fs *fs, enum want what);

@@ -7,6 +7,7 @@
 #include "../model/paths.h"
 #include "../os/devlink.h"
 #include "../os/events.h"
+#include "../os/manager.h"
 #include "../os/uevent.h"
 #include "../pass/report.h"
 #include "../show/state.h"
@@ -836,6 +837,12 @@ static int run(struct watch *w)
 {
 	int r;
 
+	/* Before the helper looks for wishes in it. */
+	r = fs_make_folders(&w->fs, WANT_FOLDER);
+	if (r < 0)
+		log_warning_errno(r, "/" WANT_FOLDER);
+	if (!fs_exists(&w->fs, RULES_PATH)) /* udev will have to read them */
+		manager_prepare();
 	go_on(w);
 	r = open_watch(w);
 	if (r >= 0)
