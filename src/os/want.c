@@ -91,26 +91,27 @@ static int look(const struct fs *fs, int inotify, enum want what, bool *ret_is_t
 int want_make(const struct fs *fs, enum want what, uint64_t timeout_usec)
 {
 	_cleanup_(closep) int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	const uint64_t begin = now_usec();
+	const uint64_t until = now_usec() + timeout_usec;
 	bool is_there = false, is_working = false, was_working;
+	uint64_t until_taken = until;
 	int r = inotify < 0 ? -errno : fs_exists(fs, "run/systemd/system");
 
 	if (r <= 0)
 		return r < 0 ? r : -EHOSTDOWN;
 	r = look(fs, inotify, what, &is_there, &is_working);
-	if (r >= 0)
-		r = put(fs, wants[what].path);
-	while (r >= 0) {
-		was_working = is_working;
-		r = look(fs, inotify, what, &is_there, &is_working);
-		if (r < 0 || (!is_there && !is_working))
-			break;
-		if (is_there && was_working && !is_working)
+	for (bool is_due = true; r >= 0; is_due = is_there && was_working && !is_working) {
+		if (is_due) {
 			r = put(fs, wants[what].path);
-		if (r >= 0)
+			until_taken = now_usec() + TAKE_USEC;
+		} else {
 			r = wait_for(inotify,
-				     begin + (is_there && !is_working ? MIN(timeout_usec, TAKE_USEC)
-								      : timeout_usec));
+				     is_there && !is_working ? MIN(until, until_taken) : until);
+		}
+		was_working = is_working;
+		if (r >= 0)
+			r = look(fs, inotify, what, &is_there, &is_working);
+		if (r >= 0 && !is_there && !is_working)
+			return 0;
 	}
 	return r == -ETIMEDOUT && is_there && !is_working ? -EHOSTDOWN : r;
 }
