@@ -144,6 +144,7 @@ static void a_wish_is_carried_out_or_has_failed(_unused_ void **state)
 			tree_file(&t, RULES, "");
 		pid = fork();
 		if (pid == 0) {
+			alarm(60);
 			rows[i].run(&t.fs);
 			_exit(0);
 		}
