@@ -2,12 +2,13 @@
 /*
  * Helper: the verb of the units that do what the service has no right to do, the other side of
  * os/helper.h and os/want.h. The process carries out wishes, and answers a question of the service
- * from standard input, its socket; a second one too when it comes at once. SIGALRM ends it when the
- * work on one does not end.
+ * from standard input, its socket; others too when they come within five seconds. SIGALRM ends it
+ * when the work on one does not end.
  */
 #include "../base/log.h"
 #include "../config/load.h"
 #include "../kubelet/look.h"
+#include "../model/paths.h"
 #include "../os/child.h"
 #include "../os/helper.h"
 #include "../os/kmsg.h"
@@ -123,7 +124,7 @@ static int serve_one(const struct helper *h)
 struct server {
 	const struct helper *helper;
 	struct fs fs;
-	int wishes;         /* owned; readable when one comes; negative: none is for this helper */
+	int wishes;         /* owned; readable when one comes; negative: that is not seen */
 	struct child child; /* carries out wishes, so that no question waits for them */
 	bool was_wanted;    /* some were there: the end of the unit is waited for */
 	int result;         /* the first -errno, logged */
@@ -154,9 +155,12 @@ static void note(struct server *s, int r)
 
 static void begin_wishes(struct server *s)
 {
+	int r;
+
 	if (s->wishes >= 0)
 		wait_drain(s->wishes);
-	note(s, child_begin(&s->child, 0));
+	r = child_begin(&s->child, 0);
+	note(s, r < 0 ? log_error_errno(r, "Wishes of the service") : 0);
 }
 
 static void end_wishes(struct server *s)
@@ -166,6 +170,8 @@ static void end_wishes(struct server *s)
 
 	child_done(&s->child);
 	s->was_wanted |= r != 0;
+	if (r == -EIO || r == -ETIMEDOUT)
+		log_error_errno(r, "Wishes of the service: not all were carried out");
 	note(s, r);
 }
 
@@ -173,12 +179,14 @@ static void end_wishes(struct server *s)
  */
 static bool goes_on(struct server *s, uint64_t until_usec)
 {
-	const bool is_busy = s->child.pid > 0;
+	const bool is_busy = s->child.pid > 0, is_open = s->result >= 0 && now_usec() < until_usec;
 	struct pollfd fds[] = {
-		{ s->result >= 0 && now_usec() < until_usec ? STDIN_FILENO : -1, POLLIN, 0 },
+		{ is_open ? STDIN_FILENO : -1, POLLIN, 0 },
 		{ is_busy ? s->child.fd : s->wishes, POLLIN, 0 },
 	};
 
+	if (!is_open && !is_busy)
+		return false;
 	if (poll(fds, ELEMENTSOF(fds), is_busy ? -1 : s->was_wanted ? 0 : LINGER_MSEC) <= 0)
 		return false;
 	if (fds[1].revents && is_busy)
@@ -187,7 +195,7 @@ static bool goes_on(struct server *s, uint64_t until_usec)
 		begin_wishes(s);
 	if (fds[0].revents)
 		note(s, serve_one(s->helper));
-	return s->result >= 0 || s->child.pid > 0;
+	return true;
 }
 
 static const struct helper *find_helper(const char *name)
@@ -225,8 +233,10 @@ int command_helper(const struct command *cmd)
 	/* The limit of the unit has room for this and one more question. */
 	until_usec = now_usec() + h->limit_sec * USEC_PER_SEC;
 	if (h->serve_wants) {
-		s.result = fs_open_root(NULL, &s.fs);
+		note(&s, fs_open_root(NULL, &s.fs));
 		s.wishes = want_watch(&s.fs);
+		if (s.wishes < 0)
+			log_warning_errno(s.wishes, "/" WANT_FOLDER);
 		s.child = (struct child){ .call = serve_wants, .userdata = &s };
 		begin_wishes(&s);
 	}

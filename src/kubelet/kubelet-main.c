@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 
 #define USAGE                                                                                      \
-	"usage: rdma-provision-kubelet kubelet-ensure|revert [--strict] [--failed] "               \
+	"usage: rdma-provision-kubelet kubelet-ensure|revert [--strict] [--failed] [--wanted] "    \
 	"[--debug] [--json] [--root=DIR] [--config=FILE], by systemd; rdma-provision has these "   \
 	"verbs for "                                                                               \
 	"people"
@@ -27,6 +27,7 @@
 struct kubelet_command {
 	const char *root, *config; /* NULL: the running system, the folders */
 	bool is_strict, is_failed; /* is_failed: what "revert" did before */
+	bool is_wanted;            /* a wish of the service has it run */
 };
 
 static char out_of_time[128];
@@ -111,7 +112,7 @@ static int run_ensure(const struct kubelet_command *cmd)
 	if (open_root(cmd, &fs) < 0)
 		return failure;
 	/* First of all: while it is there, systemd runs this again and again. */
-	r = fs.is_live ? want_take(&fs, WANT_KUBELET) : 0;
+	r = cmd->is_wanted ? want_take(&fs, WANT_KUBELET) : 0;
 	if (r < 0)
 		log_error_errno(r, "/" WANT_FOLDER);
 	if (load_valid(&fs, cmd->config, &c) < 0)
@@ -172,6 +173,8 @@ static bool parse(int argc, char **argv, struct kubelet_command *ret)
 			cmd.is_strict = true;
 		else if (streq(argv[i], "--failed"))
 			cmd.is_failed = true;
+		else if (streq(argv[i], "--wanted"))
+			cmd.is_wanted = true;
 		else if (streq(argv[i], "--json"))
 			log_set_json();
 		else if (streq(argv[i], "--debug"))

@@ -12,8 +12,9 @@
 #include "want.h"
 
 /*
- * Return: 0 when done (or nothing was to do), -EHOSTDOWN no systemd can be asked, or the wish was
- * not taken, -ENOENT no such unit, -ETIMEDOUT, or -EIO: the unit failed (its journal tells why).
+ * Return: 0 when done, or nothing was to do, or a wish was taken and its unit has ended; -EHOSTDOWN
+ * no systemd can be asked, or the wish was not taken, -ENOENT no such unit, -ERFKILL it is masked,
+ * -ETIMEDOUT, or -EIO: the unit failed (its journal tells why).
  */
 int manager_request(const struct fs *fs, enum want what);
 

@@ -6,8 +6,6 @@
 #include <fcntl.h>
 #include <sys/inotify.h>
 
-#define TAKE_USEC (10 * USEC_PER_SEC)
-
 static const struct {
 	const char *path, *work; /* of the wish; the folder of its oneshot */
 } wants[] = {
@@ -93,25 +91,27 @@ int want_make(const struct fs *fs, enum want what, uint64_t timeout_usec)
 	_cleanup_(closep) int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	const uint64_t until = now_usec() + timeout_usec;
 	bool is_there = false, is_working = false, was_working;
-	uint64_t until_taken = until;
-	int r = inotify < 0 ? -errno : fs_exists(fs, "run/systemd/system");
+	const int blind = inotify < 0 ? -errno : 0;
+	int r = fs_exists(fs, "run/systemd/system");
 
 	if (r <= 0)
 		return r < 0 ? r : -EHOSTDOWN;
+	if (blind < 0) { /* too many inotify instances: it is carried out all the same */
+		r = put(fs, wants[what].path);
+		return r < 0 ? r : blind;
+	}
 	r = look(fs, inotify, what, &is_there, &is_working);
 	for (bool is_due = true; r >= 0; is_due = is_there && was_working && !is_working) {
-		if (is_due) {
-			r = put(fs, wants[what].path);
-			until_taken = now_usec() + TAKE_USEC;
-		} else {
-			r = wait_for(inotify,
-				     is_there && !is_working ? MIN(until, until_taken) : until);
-		}
+		r = is_due ? put(fs, wants[what].path) : wait_for(inotify, until);
 		was_working = is_working;
 		if (r >= 0)
 			r = look(fs, inotify, what, &is_there, &is_working);
 		if (r >= 0 && !is_there && !is_working)
 			return 0;
 	}
-	return r == -ETIMEDOUT && is_there && !is_working ? -EHOSTDOWN : r;
+	if (r != -ETIMEDOUT || !is_there || is_working)
+		return r;
+	/* A unit that cannot start would be started for it again and again. */
+	r = fs_remove(fs, wants[what].path);
+	return r < 0 ? r : -EHOSTDOWN;
 }

@@ -27,8 +27,8 @@ enum want {
 /*
  * Makes a wish and waits for the end of the oneshot. How that went is not told: its journal has it,
  * and the next look sees the node.
- * Return: 0; -EHOSTDOWN: there is no systemd, or it did not start the oneshot within 10 s;
- * -ETIMEDOUT: the oneshot did not end; or another -errno.
+ * Return: 0; -EHOSTDOWN: there is no systemd, or it did not start the oneshot in time, and the wish
+ * is withdrawn; -ETIMEDOUT: the oneshot did not end; or another -errno.
  */
 int want_make(const struct fs *fs, enum want what, uint64_t timeout_usec);
 

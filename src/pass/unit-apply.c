@@ -14,7 +14,7 @@ int apply_ensure_kubelet(struct work *w, const struct action *a _unused_)
 		copy(w->error, CHILD_ERROR_LEN,
 		     "systemd does not start rdma-provision-kubelet.service; run \"rdma-provision "
 		     "kubelet-ensure\"");
-	else if (r < 0)
+	else if (r == -EIO || r == -ETIMEDOUT)
 		copy(w->error, CHILD_ERROR_LEN,
 		     "see \"journalctl -b -u rdma-provision-kubelet.service\"");
 	return r;
