@@ -548,6 +548,8 @@ int manager_request(const struct fs *fs, enum want what)
 	const uint64_t timeout_usec = requests[what].timeout_usec;
 	int r = requests[what].make(fs, timeout_usec);
 
+	if (r == -EHOSTDOWN && what == WANT_KUBELET)
+		manager_prepare(); /* kubelet-ensure has five seconds, and asks it */
 	return r == -EHOSTDOWN ? want_make(fs, what, timeout_usec) : r;
 }
 

@@ -22,7 +22,7 @@ int manager_request(const struct fs *fs, enum want what);
  * first -errno. */
 int manager_serve_wants(const struct fs *fs);
 
-/* The service will have a wish soon: the helper's unit starts while the node is looked at. */
+/* A wish or a question will come soon: the helper's unit starts meanwhile. */
 void manager_prepare(void);
 
 /* Answers a question. Return: as manager_unit_ask(); -EPERM: a unit that has no kubelet;
