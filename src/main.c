@@ -173,8 +173,8 @@ static const struct {
 	  "Exit code: 0; with --strict 1 on failure.\n" },
 	{ "helper", "NAME", "perform a task for which the service lacks the privilege",
 	  command_helper, 0,
-	  "Started for one question by the socket rdma-provision-NAME.socket. NAME is\n"
-	  "\"manager\", \"module\" or \"files\".\n"
+	  "Started by rdma-provision-NAME.socket, and \"reload\" also by\n"
+	  "rdma-provision-reload.path. NAME is \"reload\", \"module\" or \"files\".\n"
 	  "Exit code: 0 success, 1 failure.\n" },
 };
 

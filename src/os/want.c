@@ -45,7 +45,7 @@ int want_watch(const struct fs *fs)
 	return r < 0 ? r : TAKE_FD(inotify);
 }
 
-/* Makes the file anew: one that is there already causes no event. */
+/* Removes the file and makes a new one: a file that is there already causes no event. */
 static int put(const struct fs *fs, const char *path)
 {
 	int r = fs_remove(fs, path);
