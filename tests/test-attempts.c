@@ -128,7 +128,7 @@ static void set_scene(struct scene *s)
 
 static struct action *want(struct plan *p, enum verb verb, const struct row *row)
 {
-	struct action *a = plan_add(p, STEP_LINK, verb, CLASS_CHANGE, row->target);
+	struct action *a = plan_add(p, verb, row->target);
 
 	assert_non_null(a);
 	p->outputs[OUTPUT_NFD].path = "/run/nfd";
@@ -329,7 +329,7 @@ static void an_index_finds_what_a_search_through_all_finds(_unused_ void **state
 			assert_ptr_equal(a, b);
 			assert_int_equal(a ? a - t.actions : -1, c ? c - p.actions : -1);
 		} while (a);
-		c = plan_add(&p, STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, target);
+		c = plan_add(&p, VERB_BIND_DRIVER, target);
 		assert_non_null(c);
 		assert_int_equal(attempts_begin(&t, c), 0);
 		assert_int_equal(t.by_target.n, t.n_actions);

@@ -331,11 +331,11 @@ static void an_answer_with_a_reason_of_its_own_does_not_count(_unused_ void **st
 static void add_action(struct plan *p, enum verb verb, const char *to, enum reason reason,
 		       bool is_done, int result)
 {
-	struct action *a = plan_add(p, STEP_VF, verb,
-				    reason == REASON_NONE ? CLASS_CHANGE : CLASS_REFUSED, FIRST);
+	struct action *a = plan_add(p, verb, FIRST);
 
 	assert_non_null(a);
 	action_set(a, "", to);
+	a->class = reason == REASON_NONE ? CLASS_CHANGE : CLASS_REFUSED;
 	a->reason = reason;
 	a->is_done = is_done;
 	a->result = result;

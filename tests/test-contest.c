@@ -56,7 +56,7 @@ static const struct change mtu = { VERB_SET_MTU, PF, NET, "", "1500", "9000" };
 
 static void add(struct plan *p, const struct change *c)
 {
-	struct action *a = plan_add(p, STEP_LINK, c->verb, CLASS_CHANGE, c->target);
+	struct action *a = plan_add(p, c->verb, c->target);
 
 	assert_non_null(a);
 	a->ifindex = c->ifindex;

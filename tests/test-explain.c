@@ -416,16 +416,14 @@ static void users_actions_and_hints_are_its_own(_unused_ void **state)
 	assert_says(&m, 1, "Users         erdma: module pid 7 nccl?[2J in pod\n");
 	assert_says(&m, 0, "Users         none\n");
 
-	a = plan_add_reason(&m.plan, STEP_DRIVER, VERB_RELOAD_MODULE, CLASS_NEEDS_REBOOT, "erdma",
+	a = plan_add_reason(&m.plan, VERB_RELOAD_MODULE, CLASS_NEEDS_REBOOT, "erdma",
 			    REASON_DRIVER_IN_USE);
 	assert_non_null(a);
 	SET(a->text.from, "compat_mode=N");
 	SET(a->text.to, "compat_mode=Y");
 	a->advice = "Do this.";
-	assert_non_null(
-		plan_add(&m.plan, STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, "0000:00:08.0"));
-	assert_non_null(
-		plan_add(&m.plan, STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, "0000:00:09.0"));
+	assert_non_null(plan_add(&m.plan, VERB_SET_LINK_UP, "0000:00:08.0"));
+	assert_non_null(plan_add(&m.plan, VERB_SET_LINK_UP, "0000:00:09.0"));
 	plan_add_hint(&m.plan, REASON_PORTS_NODEPORT, "erdma", "30608");
 	assert_says(&m, 1,
 		    "Plan          erdma: reload-module compat_mode=N -> compat_mode=Y: "

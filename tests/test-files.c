@@ -556,7 +556,7 @@ static void check_file(const struct file_case *t, enum output o)
 	if (!t->want && !t->is_kept)
 		p.outputs[o].reason = t->reason;
 	if (t->has_changes)
-		plan_add(&p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, "0000:41:00.0");
+		plan_add(&p, VERB_SET_NUM_VFS, "0000:41:00.0");
 
 	plan_outputs(&c, &n, &memory, &p);
 	assert_int_equal(p.n_actions - n_before, t->verb != VERB_WAIT);
@@ -598,7 +598,7 @@ static void what_an_earlier_boot_left_as_ready_is_replaced_first(void **state _u
 		}
 		m.plan.state = NODE_STARTING;
 		m.memory.last_state = is_first_look ? NODE_STARTING : NODE_READY;
-		plan_add(&m.plan, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, "0000:41:00.0");
+		plan_add(&m.plan, VERB_SET_NUM_VFS, "0000:41:00.0");
 		output_files(&m.config, &m.node, &m.plan);
 		plan_outputs(&m.config, &m.node, &m.memory, &m.plan);
 		assert_int_equal(m.plan.n_actions, 5);
@@ -693,7 +693,7 @@ static void a_write_that_failed_is_not_tried_again_in_the_pass(void **state _unu
 		n.outputs[OUTPUT_NFD].has_folder = true;
 		p.outputs[OUTPUT_NFD].path = c.output.paths[OUTPUT_NFD];
 		p.outputs[OUTPUT_NFD].text = strdup("a");
-		a = plan_add(&tried, STEP_OUTPUT, VERB_WRITE_OUTPUT, CLASS_CHANGE, "/o/nfd");
+		a = plan_add(&tried, VERB_WRITE_OUTPUT, "/o/nfd");
 		a->is_done = true;
 		a->result = cases[i].result;
 		attempts = (struct attempts){ .actions = tried.actions, .n_actions = 1 };

@@ -422,8 +422,8 @@ static void neighbours_of_one_reason_share_their_advice(_unused_ void **state)
 
 	for (size_t i = 0; i < ELEMENTSOF(details); i++) {
 		snprintf(target, sizeof(target), "0000:41:00.%zu", i);
-		plan_add_item(&p, STEP_LINK, VERB_WAIT, CLASS_WAITING, target, REASON_PORT_DOWN,
-			      "%s", details[i]);
+		plan_add_wait(&p, STEP_LINK, CLASS_WAITING, target, REASON_PORT_DOWN, "%s",
+			      details[i]);
 		plan_add_hint(&p, REASON_SMC_IWARP, target, "%s", details[i]);
 	}
 	for (size_t i = 0; i < 2; i++) {

@@ -3915,7 +3915,7 @@ static void one_change_of_the_kubelet_has_all_settings_around_a_refused_one(_unu
 		_cleanup_(plan_done) struct plan p = {};
 
 		for (size_t i = 0; i < n_before; i++)
-			plan_add(&p, STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, "eth0");
+			plan_add(&p, VERB_SET_LINK_UP, "eth0");
 		plan_kubelet(&config, &n, &memory, &p);
 		assert_int_equal(p.n_actions, n_before + 2);
 		assert_string_equal(p.actions[n_before].text.to, "restricted");

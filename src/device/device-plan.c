@@ -232,8 +232,8 @@ static void tell_aside(const struct config *c, const struct node *n, struct plan
 	if (!is_waiting && !d->is_asked_for)
 		return plan_add_hint(p, reason, d->pci->address, "%s", detail);
 
-	plan_add_item(p, STEP_PLUGIN, VERB_WAIT, is_waiting ? CLASS_WAITING : CLASS_REFUSED,
-		      d->pci->address, reason, "%s", detail);
+	plan_add_wait(p, STEP_PLUGIN, is_waiting ? CLASS_WAITING : CLASS_REFUSED, d->pci->address,
+		      reason, "%s", detail);
 }
 
 static bool gives_nothing(const struct memory *memory, const struct plan *p, const struct device *d)

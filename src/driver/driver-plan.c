@@ -137,25 +137,24 @@ static void forbid(const struct node *n, struct plan *p, struct action *a)
 		a->target);
 }
 
-static struct action *add_load(const struct node *n, struct plan *p, const char *name,
-			       enum step step)
+static struct action *add_load(const struct node *n, struct plan *p, const char *name)
 {
 	enum class class;
 	enum reason reason = find_obstacle(n, name, &class);
-	struct action *a = plan_add_reason(p, step, VERB_LOAD_MODULE, class, name, reason);
+	struct action *a = plan_add_reason(p, VERB_LOAD_MODULE, class, name, reason);
 
 	if (reason == REASON_MODULE_FORBIDDEN)
 		forbid(n, p, a);
 	return a;
 }
 
-void plan_want_module(const struct node *n, struct plan *p, const char *name, enum step step)
+void plan_want_module(const struct node *n, struct plan *p, const char *name)
 {
 	const struct module *m = node_module(n, name);
 
 	if (!m || module_is_in_kernel(m) || is_planned(p, VERB_LOAD_MODULE, name))
 		return; /* !m: a tree does not describe it */
-	add_load(n, p, name, step);
+	add_load(n, p, name);
 }
 
 /* --- eRDMA: the mode is a parameter of its driver --- */
@@ -293,9 +292,8 @@ static void plan_erdma(const struct config *c, const struct node *n, const struc
 	struct action *a = NULL;
 
 	if (!e.is_right) {
-		a = module_is_in_kernel(e.module) ? plan_add(p, STEP_DRIVER, VERB_RELOAD_MODULE,
-							     CLASS_CHANGE, ERDMA_MODULE)
-						  : add_load(n, p, ERDMA_MODULE, STEP_DRIVER);
+		a = module_is_in_kernel(e.module) ? plan_add(p, VERB_RELOAD_MODULE, ERDMA_MODULE)
+						  : add_load(n, p, ERDMA_MODULE);
 		COPY(a->text.from, e.from);
 		COPY(a->text.to, e.to);
 		/* A driver that cannot be loaded is not judged further, but its mode is wanted. */
@@ -346,8 +344,8 @@ static bool is_overruled(const struct node *n, size_t i)
 static struct action *add_conflict(struct plan *p, const struct option *o)
 {
 	const char *place = place_of(p, o);
-	struct action *a = plan_add_reason(p, STEP_DRIVER, VERB_SET_OPTION, CLASS_REFUSED,
-					   o->module, REASON_OPTION_CONFLICT);
+	struct action *a = plan_add_reason(p, VERB_SET_OPTION, CLASS_REFUSED, o->module,
+					   REASON_OPTION_CONFLICT);
 
 	if (o->source == OPTION_CMDLINE)
 		a->advice = plan_text(
@@ -425,7 +423,7 @@ void plan_option_file(const struct option_file *f, struct plan *p)
 		p->texts.is_short |= !p->options;
 	}
 	PRINT(target, "/%s", f->path);
-	plan_add(p, STEP_DRIVER, verb, CLASS_CHANGE, target);
+	plan_add(p, verb, target);
 }
 
 /* --- the mode that is wanted --- */
@@ -510,15 +508,14 @@ static void want_driver(const struct config *c, const struct node *n, struct pla
 	if (vf_precheck_is_container(n, d->pci)) /* it loads modules of its own */
 		return;
 	if (part && !d->ibdev)
-		return plan_want_module(n, p, part->module, STEP_DRIVER);
+		return plan_want_module(n, p, part->module);
 	if (d->pci->driver[0] || (c->driver.mode != DRIVER_MODE_KEEP && pci_is_erdma(d->pci)))
 		return;
 	if (d->pci->module[0])
-		return plan_want_module(n, p, d->pci->module, STEP_DRIVER);
+		return plan_want_module(n, p, d->pci->module);
 	if (!n->is_dkms_building) /* the module that is built may claim the function */
 		return;
-	plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, d->pci->address,
-		      REASON_DKMS_BUILDING, NULL);
+	plan_add_wait(p, STEP_DRIVER, CLASS_WAITING, d->pci->address, REASON_DKMS_BUILDING, NULL);
 }
 
 /* Is there a VF, or is one to be made, that has yet to get its GUIDs? */
@@ -540,7 +537,7 @@ static void want_ipoib(const struct node *n, struct plan *p, const struct device
 {
 	if (d->is_vf || !identity_lacks_ipoib(n, d) || !is_awaiting_guids(n, d))
 		return;
-	plan_want_module(n, p, IPOIB_MODULE, STEP_DRIVER);
+	plan_want_module(n, p, IPOIB_MODULE);
 }
 
 /*
@@ -571,7 +568,7 @@ static void plan_peermem(const struct config *c, const struct node *n, struct pl
 	    !module_is_in_kernel(node_module(n, CORE_MODULE)) || n->n_ibdevs == 0)
 		return;
 
-	a = plan_add(p, STEP_DRIVER, VERB_LOAD_MODULE, CLASS_CHANGE, PEERMEM_MODULE);
+	a = plan_add(p, VERB_LOAD_MODULE, PEERMEM_MODULE);
 	PRINT(a->text.to, "for %zu GPUs, %zu RDMA devices", n_gpus, n->n_ibdevs);
 }
 
@@ -591,7 +588,7 @@ void plan_driver(const struct config *c, const struct node *n, const struct memo
 		return;
 
 	for (size_t i = 0; i < ELEMENTSOF(always); i++)
-		plan_want_module(n, p, always[i], STEP_DRIVER);
+		plan_want_module(n, p, always[i]);
 	plan_peermem(c, n, p, wants_peermem);
 }
 
@@ -607,7 +604,7 @@ void plan_netns(const struct config *c, const struct node *n, const struct memor
 	    c->rdma.netns_mode == n->netns_mode)
 		return;
 
-	a = plan_add(p, STEP_NETNS, VERB_SET_NETNS_MODE, CLASS_CHANGE, "");
+	a = plan_add(p, VERB_SET_NETNS_MODE, "");
 	/* Any namespace but the first one forbids it, also an empty one, and in both directions:
 	 * rdma_compatdev_set() in drivers/infiniband/core/device.c. Namespaces without a name are
 	 * not seen: then the kernel refuses. */
@@ -668,7 +665,7 @@ static void want_probe(const struct node *n, const struct memory *memory, struct
 	    attempts_find_begun(p->tried, VERB_PROBE_DRIVER, d->pci->address, d->pci->module))
 		return;
 
-	a = plan_add(p, STEP_DRIVER, VERB_PROBE_DRIVER, CLASS_CHANGE, d->pci->address);
+	a = plan_add(p, VERB_PROBE_DRIVER, d->pci->address);
 	COPY(a->text.to, d->pci->module);
 }
 

@@ -22,7 +22,7 @@ static void add_change(const struct kubelet_item *item, enum kubelet_setting s, 
 				  kubelet_key(s), item->from, *item->from ? " -> " : "", item->to);
 		return;
 	}
-	a = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE, item->path);
+	a = plan_add(p, VERB_ENSURE_KUBELET, item->path);
 	a->subject = kubelet_key(s);
 	COPY(a->text.from, item->from);
 	COPY(a->text.to, item->to);
@@ -38,9 +38,8 @@ static void add_refused(const struct kubelet_item *item, struct plan *p)
 	if (item->outcome == KUBELET_WAITING || item->reason == REASON_KUBELET_NUMA_NODES)
 		return plan_add_hint(p, item->reason, "kubelet", "%s", item->detail);
 
-	a = plan_add_reason(p, STEP_KUBELET, VERB_ENSURE_KUBELET,
-			    is_reboot ? CLASS_NEEDS_REBOOT : CLASS_REFUSED, item->path,
-			    item->reason);
+	a = plan_add_reason(p, VERB_ENSURE_KUBELET, is_reboot ? CLASS_NEEDS_REBOOT : CLASS_REFUSED,
+			    item->path, item->reason);
 	COPY(a->text.from, item->from);
 	COPY(a->text.to, item->to);
 	a->detail = action_text(&p->texts, item->detail);
@@ -85,7 +84,7 @@ void plan_kubelet(const struct config *c, const struct node *n,
 	if (c->is_invalid)
 		return;
 	if (n->is_generated_stale)
-		plan_add(p, STEP_KUBELET, VERB_RELOAD_UNITS, CLASS_CHANGE, "kubelet.service");
+		plan_add(p, VERB_RELOAD_UNITS, "kubelet.service");
 
 	for (int i = 0; i < _KUBELET_SETTING_N; i++) {
 		const struct kubelet_item *item = &d->items[i];
@@ -101,8 +100,8 @@ void plan_kubelet(const struct config *c, const struct node *n,
 			add_refused(item, p);
 	}
 	if (d->is_state_removed && !find_change(p)) {
-		struct action *a = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE,
-					    n->kubelet.cpus.checkpoint_path);
+		struct action *a =
+			plan_add(p, VERB_ENSURE_KUBELET, n->kubelet.cpus.checkpoint_path);
 
 		COPY(a->text.from, n->kubelet.cpus.checkpoint);
 		is_done = false;

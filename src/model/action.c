@@ -248,17 +248,6 @@ uint64_t action_deadline_usec(const struct action *a)
 	return verb_deadline_usec(a->verb, n);
 }
 
-NAMES(step_name, enum step, _STEP_N,
-      { [STEP_DRIVER] = "driver",
-	[STEP_NETNS] = "netns",
-	[STEP_VF] = "vf",
-	[STEP_LINK] = "link",
-	[STEP_ROUTE] = "route",
-	[STEP_SMC] = "smc",
-	[STEP_KUBELET] = "kubelet",
-	[STEP_PLUGIN] = "plugin",
-	[STEP_OUTPUT] = "output" });
-
 NAMES(class_name, enum class, _CLASS_N,
       { [CLASS_CHANGE] = "change",
 	[CLASS_REFUSED] = "refused",

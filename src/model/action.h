@@ -11,19 +11,6 @@
 #include "route-facts.h"
 #include "verb.h"
 
-enum step { /* one for each step, in the order of the mission */
-	STEP_DRIVER,
-	STEP_NETNS,
-	STEP_VF,
-	STEP_LINK,
-	STEP_ROUTE,
-	STEP_SMC,
-	STEP_KUBELET,
-	STEP_PLUGIN,
-	STEP_OUTPUT,
-	_STEP_N
-};
-
 enum class {
 	CLASS_CHANGE,
 	CLASS_REFUSED,      /* unsafe */
@@ -154,7 +141,6 @@ void action_describe(const struct action *a, char *ret, size_t size);
 const char *action_change(const struct action *a, char ret[static CHANGE_LEN]);
 uint64_t action_deadline_usec(const struct action *a); /* how long it may take */
 
-const char *step_name(enum step s);   /* "driver" */
 const char *class_name(enum class c); /* "needs-reboot" */
 /* A setting that the driver of a VF's PF does not have: no failure, but an answer. */
 uint32_t action_unsupported_setting(const struct action *a); /* its vf_setting bit, or 0 */

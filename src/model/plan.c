@@ -70,16 +70,14 @@ int plan_result(const struct plan *p)
 	return p->texts.is_short ? -ENOMEM : 0;
 }
 
-struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
-			const char *target)
+struct action *plan_add(struct plan *p, enum verb verb, const char *target)
 {
 	struct action *a = APPEND(p->actions, p->n_actions);
 
 	p->texts.is_short |= !a;
 	a = a ?: &p->spare;
-	*a = (struct action){ .step = step,
+	*a = (struct action){ .step = verb_step(verb),
 			      .verb = verb,
-			      .class = class,
 			      .target = action_text(&p->texts, target),
 			      .subject = "",
 			      .detail = "",
@@ -106,11 +104,12 @@ const struct action *plan_next(const struct plan *p, const char *target, const s
 	return i == SIZE_MAX ? NULL : &p->actions[i];
 }
 
-struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, enum class class,
-			       const char *target, enum reason reason)
+struct action *plan_add_reason(struct plan *p, enum verb verb, enum class class, const char *target,
+			       enum reason reason)
 {
-	struct action *a = plan_add(p, step, verb, class, target);
+	struct action *a = plan_add(p, verb, target);
 
+	a->class = class;
 	a->reason = reason;
 	return a;
 }
@@ -134,10 +133,23 @@ const char *plan_text(struct plan *p, const char *format, ...)
 	return text;
 }
 
-void plan_add_item(struct plan *p, enum step step, enum verb verb, enum class class,
-		   const char *target, enum reason reason, const char *format, ...)
+void plan_add_wait(struct plan *p, enum step step, enum class class, const char *target,
+		   enum reason reason, const char *format, ...)
 {
-	struct action *a = plan_add_reason(p, step, verb, class, target, reason);
+	struct action *a = plan_add_reason(p, VERB_WAIT, class, target, reason);
+	va_list ap;
+
+	a->step = step;
+	va_start(ap, format);
+	if (format)
+		a->detail = print_text(p, format, ap);
+	va_end(ap);
+}
+
+void plan_add_item(struct plan *p, enum verb verb, enum class class, const char *target,
+		   enum reason reason, const char *format, ...)
+{
+	struct action *a = plan_add_reason(p, verb, class, target, reason);
 	va_list ap;
 
 	va_start(ap, format);

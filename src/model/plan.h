@@ -258,14 +258,17 @@ int plan_result(const struct plan *p);
 /* Appends a value: PLAN_ADD(p, needs, k) is one of p->needs. Without memory it is noted. */
 #define PLAN_ADD(plan, member, ...)                                                                \
 	((plan)->texts.is_short |= ADD((plan)->member, (plan)->n_##member, __VA_ARGS__) < 0)
-/* Appends an action, all other members empty. Without memory it is p->spare, outside the plan. */
-struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
-			const char *target);
+/* Appends a change of the step of its verb, all other members empty. Without memory it is
+ * p->spare, outside the plan. */
+struct action *plan_add(struct plan *p, enum verb verb, const char *target);
 /* Appends an action that cannot be made now, with the reason. */
-struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, enum class class,
-			       const char *target, enum reason reason);
+struct action *plan_add_reason(struct plan *p, enum verb verb, enum class class, const char *target,
+			       enum reason reason);
 /* plan_add_reason() with a detail, made as by printf; @format NULL: there is none. */
-_printf_(7, 8) void plan_add_item(struct plan *p, enum step step, enum verb verb, enum class class,
+_printf_(6, 7) void plan_add_item(struct plan *p, enum verb verb, enum class class,
+				  const char *target, enum reason reason, const char *format, ...);
+/* The same of VERB_WAIT, which each step has. */
+_printf_(6, 7) void plan_add_wait(struct plan *p, enum step step, enum class class,
 				  const char *target, enum reason reason, const char *format, ...);
 /* A deviation without an action of its own, or a hint about health. The detail is made as by
  * printf; NULL: there is none. */

@@ -59,6 +59,19 @@ enum verb {
 	_VERB_N
 };
 
+enum step { /* one for each step, in the order of the mission */
+	STEP_DRIVER,
+	STEP_NETNS,
+	STEP_VF,
+	STEP_LINK,
+	STEP_ROUTE,
+	STEP_SMC,
+	STEP_KUBELET,
+	STEP_PLUGIN,
+	STEP_OUTPUT,
+	_STEP_N
+};
+
 /* Which member of action's union it has. */
 enum verb_value {
 	VALUE_TEXT,
@@ -70,6 +83,8 @@ enum verb_value {
 };
 
 const char *verb_name(enum verb v); /* "set-num-vfs" */
+enum step verb_step(enum verb v);
+const char *step_name(enum step s); /* "driver" */
 enum verb_value verb_value(enum verb v);
 bool verb_is_numeric(enum verb v); /* VALUE_NUMBER: a number in JSON as well */
 bool verb_can_crash(enum verb v);  /* a driver that is not right may take the machine down in it */

@@ -11,7 +11,7 @@
 static void add(struct plan *p, enum output o, enum verb verb, enum class class, const char *path,
 		enum reason reason)
 {
-	struct action *a = plan_add_reason(p, STEP_OUTPUT, verb, class, path, reason);
+	struct action *a = plan_add_reason(p, verb, class, path, reason);
 
 	if (verb == VERB_REMOVE_OUTPUT)
 		COPY(a->text.to, output_name(o));

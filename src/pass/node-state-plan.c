@@ -104,8 +104,8 @@ static void wait_for_device(struct plan *p, const struct device *d)
 		    (d->reason == REASON_NO_ADDRESS && same->step == STEP_ROUTE && same->reason))
 			return;
 
-	a = plan_add_reason(p, step_of(d->reason), VERB_WAIT, CLASS_WAITING, d->pci->address,
-			    d->reason);
+	a = plan_add_reason(p, VERB_WAIT, CLASS_WAITING, d->pci->address, d->reason);
+	a->step = step_of(d->reason);
 	a->detail = action_text(&p->texts, d->detail);
 	a->advice = d->advice;
 	a->is_missing = d->is_missing;
@@ -146,14 +146,14 @@ static void wait_for_missing(const struct config *c, const struct node *n,
 	char vfio[128];
 
 	if (node_lacks(n) && p->n_devices == 0)
-		return plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "",
-				     REASON_NOT_RECORDED, "%s", node_lacks(n));
+		return plan_add_wait(p, STEP_DRIVER, CLASS_WAITING, "", REASON_NOT_RECORDED, "%s",
+				     node_lacks(n));
 	name_vfio(n, p, vfio, sizeof(vfio));
 	if (p->n_missing > 0)
-		plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_DEVICES_MISSING,
+		plan_add_wait(p, STEP_DRIVER, CLASS_WAITING, "", REASON_DEVICES_MISSING,
 			      "%" PRIu32 " more expected%s", p->n_missing, vfio);
 	if (u || lacks_sections(c))
-		plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_NO_DEVICES,
+		plan_add_wait(p, STEP_DRIVER, CLASS_WAITING, "", REASON_NO_DEVICES,
 			      !u      ? NULL
 			      : taken ? "[Device %s] Match=%s: %s belongs to [Device %s] before it"
 			      : u->match ? "[Device %s] Match=%s%s"

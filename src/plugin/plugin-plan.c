@@ -11,16 +11,11 @@
 #include "../model/plugin-facts.h"
 #include "../step/steps.h"
 
-static void remove_file(struct plan *p, enum verb verb, const char *path)
-{
-	plan_add(p, STEP_PLUGIN, verb, CLASS_CHANGE, path);
-}
-
 /* Return: false, for the file is not what it should be. */
 static bool write_later(struct plan *p, enum class class, const char *path, enum reason reason,
 			const char *detail)
 {
-	plan_add_item(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, class, path, reason, "%s", detail);
+	plan_add_item(p, VERB_WRITE_PLUGIN, class, path, reason, "%s", detail);
 	return false;
 }
 
@@ -94,7 +89,7 @@ static bool plan_file(const struct config *c, const struct node *n, const struct
 			   : has_lost_device(p, lost, sizeof(lost)))
 		return write_later(p, CLASS_WAITING, path, REASON_DEVICE_LOST, lost);
 
-	plan_add(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, CLASS_CHANGE, path);
+	plan_add(p, VERB_WRITE_PLUGIN, path);
 	return true;
 }
 
@@ -111,11 +106,11 @@ static void plan_manifest(const struct config *c, const struct node *n, struct p
 	if (!p->manifest || *n->old_manifest_path)
 		return;
 	if (n->manifest_file && !is_our_manifest(n->manifest_file))
-		return plan_add_item(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_REFUSED, path,
+		return plan_add_item(p, VERB_WRITE_MANIFEST, CLASS_REFUSED, path,
 				     REASON_OUTPUT_FOREIGN, NULL);
 	if (n->manifest_file && streq(n->manifest_file, p->manifest))
 		return;
-	plan_add(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_CHANGE, path);
+	plan_add(p, VERB_WRITE_MANIFEST, path);
 }
 
 /* The kubelet must not start a plugin that has nothing to read. */
@@ -124,7 +119,7 @@ static void end_manifest(const struct config *c, const struct node *n, struct pl
 	const bool is_planned = p->n_actions > 0 && p->actions[0].verb == VERB_REMOVE_MANIFEST;
 
 	if (is_our_manifest(n->manifest_file) && !is_planned)
-		remove_file(p, VERB_REMOVE_MANIFEST, c->plugin.manifest);
+		plan_add(p, VERB_REMOVE_MANIFEST, c->plugin.manifest);
 }
 
 void plan_old_pod(const struct config *c, const struct node *n, const struct memory *memory,
@@ -189,9 +184,9 @@ static void end_old(const struct config *c, const struct node *n, struct plan *p
 	if (c->is_invalid)
 		return;
 	if (*n->old_manifest_path)
-		remove_file(p, VERB_REMOVE_MANIFEST, n->old_manifest_path);
+		plan_add(p, VERB_REMOVE_MANIFEST, n->old_manifest_path);
 	if (*n->old_plugin_path)
-		remove_file(p, VERB_REMOVE_PLUGIN, n->old_plugin_path);
+		plan_add(p, VERB_REMOVE_PLUGIN, n->old_plugin_path);
 }
 
 /* Is an action at the same PF, or at a VF of it, still running? */
@@ -276,7 +271,7 @@ void plan_plugin(const struct config *c, const struct node *n, const struct memo
 		}
 		end_manifest(c, n, p);
 		if (n->plugin_file && !n->is_plugin_foreign)
-			remove_file(p, VERB_REMOVE_PLUGIN, c->plugin.config_file);
+			plan_add(p, VERB_REMOVE_PLUGIN, c->plugin.config_file);
 		return;
 	}
 

@@ -48,7 +48,8 @@ static void want(struct back *b, enum verb verb, const char *from, const char *t
 			in_use_append(b->names, sizeof(b->names), verb_name(verb));
 		return;
 	}
-	a = plan_add(b->p, STEP_VF, verb, CLASS_CHANGE, b->d->pci->address);
+	a = plan_add(b->p, verb, b->d->pci->address);
+	a->step = STEP_VF;
 	if (verb != VERB_SET_VF_MAC && verb != VERB_SET_VF_VLAN && verb != VERB_SET_VF_TRUST)
 		a->ifindex = b->d->netdev->ifindex;
 	action_set(a, from, to);
@@ -133,7 +134,7 @@ static void want_all(struct back *b, const struct given *now, const struct given
 static struct action *add_lost(struct back *b, enum verb verb)
 {
 	const struct device *d = b->d;
-	struct action *a = plan_add(b->p, STEP_ROUTE, verb, CLASS_CHANGE, d->pci->address);
+	struct action *a = plan_add(b->p, verb, d->pci->address);
 
 	a->ifindex = d->netdev->ifindex;
 	a->is_back = true;

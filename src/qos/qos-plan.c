@@ -86,15 +86,14 @@ static bool has_port(const struct node *n, const struct device *d)
 static void refuse(struct plan *p, const struct device *d, enum class class, enum reason reason,
 		   const char *words)
 {
-	plan_add_item(p, STEP_LINK, VERB_SET_DCB, class, d->pci->address, reason, "%s%s%s",
-		      d->netdev->name, *words ? ": " : "", words);
+	plan_add_item(p, VERB_SET_DCB, class, d->pci->address, reason, "%s%s%s", d->netdev->name,
+		      *words ? ": " : "", words);
 }
 
 static void add_wishes(struct plan *p, const struct device *d, const struct wishes *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
-		struct action *a =
-			plan_add(p, STEP_LINK, VERB_SET_DCB, CLASS_CHANGE, d->pci->address);
+		struct action *a = plan_add(p, VERB_SET_DCB, d->pci->address);
 
 		a->subject = action_text(&p->texts, w->list[i].subject);
 		action_set(a, w->list[i].from, w->list[i].to);
@@ -136,7 +135,7 @@ static void want_default(struct plan *p, const struct device *d, const struct po
 
 	if (!*to || streq(from, to))
 		return;
-	a = plan_add(p, STEP_LINK, VERB_SET_ROCE, CLASS_CHANGE, d->pci->address);
+	a = plan_add(p, VERB_SET_ROCE, d->pci->address);
 	a->subject = plan_text(p, "ports/%" PRIu32 "/%s", port->number, file);
 	action_set(a, from, to);
 	a->detail = action_text(&p->texts, d->ibdev->name);
@@ -148,10 +147,10 @@ static void plan_defaults(const struct config *c, const struct node *n, struct p
 	const char *mode = roce_mode_text(c->qos.mode);
 
 	if (!guard_may(d, GUARD_ROCE))
-		return plan_add_item(p, STEP_LINK, VERB_SET_ROCE, CLASS_REFUSED, d->pci->address,
+		return plan_add_item(p, VERB_SET_ROCE, CLASS_REFUSED, d->pci->address,
 				     guard_reason(d->need), "%s: [QoS]", d->ibdev->name);
 	if (!n->has_cm_config)
-		return plan_add_item(p, STEP_LINK, VERB_SET_ROCE, CLASS_IMPOSSIBLE, d->pci->address,
+		return plan_add_item(p, VERB_SET_ROCE, CLASS_IMPOSSIBLE, d->pci->address,
 				     REASON_QOS_UNSUPPORTED,
 				     "%s: /sys/kernel/config/rdma_cm is not there", d->ibdev->name);
 	FOREACH(port, d->ibdev->ports, d->ibdev->n_ports) {

@@ -63,8 +63,8 @@ static void tell_problem(struct plan *p, const struct nic_netdev *k)
 {
 	if (nic_netdev_is_hands_off(k)) /* plan_metadata() has reported why */
 		return;
-	plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_REFUSED, k->device->pci->address, k->problem,
-		      "%s%s%s", k->netdev->name, k->detail[0] ? ": " : "", k->detail);
+	plan_add_wait(p, STEP_ROUTE, CLASS_REFUSED, k->device->pci->address, k->problem, "%s%s%s",
+		      k->netdev->name, k->detail[0] ? ": " : "", k->detail);
 }
 
 void plan_addresses(const struct config *c, const struct node *n, const struct memory *memory,
@@ -91,7 +91,7 @@ static void wait_for_gid(struct plan *p, const struct device *d, const struct po
 	char text[48];
 
 	ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
-	plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_WAITING, d->pci->address, REASON_GID_PENDING,
+	plan_add_wait(p, STEP_ROUTE, CLASS_WAITING, d->pci->address, REASON_GID_PENDING,
 		      "%s port %" PRIu32 ", %s", d->ibdev->name, port->number, text);
 }
 
@@ -139,7 +139,7 @@ static bool has_default_route(const struct node *n)
 
 static void wait_for(struct plan *p, const struct nic_netdev *k, const char *words)
 {
-	struct action *a = plan_add_reason(p, STEP_ROUTE, VERB_ASK_METADATA, CLASS_WAITING,
+	struct action *a = plan_add_reason(p, VERB_ASK_METADATA, CLASS_WAITING,
 					   k->device->pci->address, REASON_METADATA_WAITING);
 
 	COPY(a->text.to, k->netdev->mac);
@@ -166,7 +166,7 @@ static void want_answer(const struct node *n, struct plan *p, const struct nic_n
 	if (!metadata_is_mac(k->netdev->mac))
 		return wait_for(p, k, "it has no MAC that can be asked about");
 
-	a = plan_add(p, STEP_ROUTE, VERB_ASK_METADATA, CLASS_CHANGE, k->device->pci->address);
+	a = plan_add(p, VERB_ASK_METADATA, k->device->pci->address);
 	COPY(a->text.to, k->netdev->mac);
 	a->detail = action_text(&p->texts, k->netdev->name);
 }

@@ -29,7 +29,8 @@ static void want_no_default_route(struct plan *p, const struct device *d, const 
 	if ((k && k->is_ra) || !takes_default_routes(&nd->conf))
 		return;
 
-	a = plan_add(p, STEP_LINK, VERB_SET_SYSCTL, CLASS_CHANGE, d->pci->address);
+	a = plan_add(p, VERB_SET_SYSCTL, d->pci->address);
+	a->step = STEP_LINK; /* right before the link goes up */
 	a->ifindex = nd->ifindex;
 	a->subject = netconf_name(NETCONF_ACCEPT_RA_DEFRTR);
 	action_set_numbers(a, nd->conf.values[NETCONF_ACCEPT_RA_DEFRTR], 0);
@@ -46,7 +47,7 @@ static void want_up(const struct node *n, struct plan *p, const struct device *d
 		return;
 	want_no_default_route(p, d, nd);
 
-	a = plan_add(p, STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, d->pci->address);
+	a = plan_add(p, VERB_SET_LINK_UP, d->pci->address);
 	a->ifindex = nd->ifindex;
 	a->detail = action_text(&p->texts, nd->name);
 }
@@ -101,17 +102,17 @@ static void want_mtu(const struct node *n, struct plan *p, const struct device *
 	if (want == 0 || want == nd->mtu || (d->is_vf && d->unsupported & VF_SETTING_MTU))
 		return;
 	if (n->is_copy && nd->mtu == 0)
-		return plan_add_item(p, STEP_LINK, VERB_WAIT, CLASS_WAITING, d->pci->address,
+		return plan_add_wait(p, STEP_LINK, CLASS_WAITING, d->pci->address,
 				     REASON_NOT_RECORDED, "the MTU of %s", nd->name);
 
 	if (nd->max_mtu && want > nd->max_mtu)
-		a = plan_add_reason(p, STEP_LINK, VERB_SET_MTU, CLASS_IMPOSSIBLE, d->pci->address,
+		a = plan_add_reason(p, VERB_SET_MTU, CLASS_IMPOSSIBLE, d->pci->address,
 				    REASON_MTU_TOO_LARGE);
 	else if (is_kept_by_vfs(n, d, want))
-		a = plan_add_reason(p, STEP_LINK, VERB_SET_MTU, CLASS_REFUSED, d->pci->address,
+		a = plan_add_reason(p, VERB_SET_MTU, CLASS_REFUSED, d->pci->address,
 				    REASON_MTU_UNDER_VFS);
 	else
-		a = plan_add(p, STEP_LINK, VERB_SET_MTU, CLASS_CHANGE, d->pci->address);
+		a = plan_add(p, VERB_SET_MTU, d->pci->address);
 
 	a->ifindex = nd->ifindex;
 	action_set_numbers(a, nd->mtu, want);

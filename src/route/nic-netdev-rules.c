@@ -58,8 +58,7 @@ bool nic_netdev_gateway(const struct node *n, const struct nic_netdev *k, int fa
 struct action *nic_netdev_add_action(struct plan *p, const struct nic_netdev *k, enum verb verb,
 				     uint32_t ifindex, const char *subject)
 {
-	struct action *a =
-		plan_add(p, STEP_ROUTE, verb, CLASS_CHANGE, k ? k->device->pci->address : "");
+	struct action *a = plan_add(p, verb, k ? k->device->pci->address : "");
 
 	a->ifindex = ifindex;
 	a->subject = action_text(&p->texts, subject);

@@ -427,7 +427,7 @@ static void tell_overruled(const struct node *n, struct plan *p, const struct lo
 		COPY(address, "from ");
 		ip_format(l->family, l->address, UINT32_MAX, address + 5, sizeof(address) - 5);
 	}
-	return plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_WAITING, k->device->pci->address,
+	return plan_add_wait(p, STEP_ROUTE, CLASS_WAITING, k->device->pci->address,
 			     REASON_ROUTE_OVERRULED, "\"ip route get %s %s\": %s%s", dst, address,
 			     l->result < 0 ? strerror(-l->result) : "leaves by ",
 			     l->result < 0 ? ""

@@ -13,10 +13,10 @@
 #include <sys/socket.h>
 
 /* Adds a step back (is_back): when it is done, its entry of the ledger is removed. */
-static struct action *add(struct plan *p, enum step step, enum verb verb, const char *target,
+static struct action *add(struct plan *p, enum verb verb, const char *target,
 			  const struct ledger_entry *e, const char *to)
 {
-	struct action *a = plan_add(p, step, verb, CLASS_CHANGE, target);
+	struct action *a = plan_add(p, verb, target);
 
 	a->is_back = true;
 	action_set(a, "", to);
@@ -34,7 +34,7 @@ static void revert_rules(const struct node *n, struct plan *p)
 
 		if (n->rules[i].protocol != OWN_PROTOCOL)
 			continue;
-		a = add(p, STEP_ROUTE, VERB_REMOVE_RULE, "", NULL, "");
+		a = add(p, VERB_REMOVE_RULE, "", NULL, "");
 		a->subject = nic_netdev_format_rule(p, &n->rules[i]);
 		a->ifindex = nic_netdev_of_rule(&n->rules[i]);
 		a->rule = n->rules[i];
@@ -48,7 +48,7 @@ static void revert_routes(const struct node *n, struct plan *p)
 
 		if (n->routes[i].protocol != OWN_PROTOCOL)
 			continue;
-		a = add(p, STEP_ROUTE, VERB_REMOVE_ROUTE, "", NULL, "");
+		a = add(p, VERB_REMOVE_ROUTE, "", NULL, "");
 		a->subject = nic_netdev_format_route(p, &n->routes[i]);
 		a->ifindex = n->routes[i].ifindex;
 		a->route.route = n->routes[i];
@@ -63,7 +63,7 @@ static void revert_neighbours(const struct node *n, struct plan *p)
 
 		if (n->neighbours[i].protocol != OWN_PROTOCOL)
 			continue;
-		a = add(p, STEP_ROUTE, VERB_REMOVE_NEIGHBOUR, "", NULL, "");
+		a = add(p, VERB_REMOVE_NEIGHBOUR, "", NULL, "");
 		ip_format(n->neighbours[i].family, n->neighbours[i].address, UINT32_MAX, subject,
 			  sizeof(subject));
 		a->subject = action_text(&p->texts, subject);
@@ -95,7 +95,7 @@ static void revert_address(const struct node *n, const struct memory *memory _un
 
 	if (!have)
 		return;
-	a = add(p, STEP_ROUTE, VERB_REMOVE_ADDRESS, e->target, e, e->subject);
+	a = add(p, VERB_REMOVE_ADDRESS, e->target, e, e->subject);
 	a->address = *have;
 }
 
@@ -114,7 +114,7 @@ static void revert_metric(const struct node *n, const struct memory *memory, str
 
 	/* The kernel takes no 0 for IPv6, and means this by it: inet6_addr_modify(),
 	 * IP6_RT_PRIO_ADDRCONF. */
-	a = add(p, STEP_ROUTE, VERB_SET_METRIC, e->target, e,
+	a = add(p, VERB_SET_METRIC, e->target, e,
 		have->family == AF_INET6 && streq(e->from, "0") ? "256" : e->from);
 	a->number.from = (struct number){ true, have->metric };
 	a->number.address = *have;
@@ -133,7 +133,7 @@ static void revert_sysctl(const struct node *n, const struct memory *memory _unu
 		PRINT(now, "%" PRId32, nd->conf.values[key]);
 		if (!ledger_is_ours(e, now) || streq(now, e->from))
 			return;
-		a = add(p, STEP_ROUTE, VERB_SET_SYSCTL, e->target, e, e->from);
+		a = add(p, VERB_SET_SYSCTL, e->target, e, e->from);
 		a->number.from = (struct number){ true, nd->conf.values[key] };
 	}
 }
@@ -152,7 +152,7 @@ static void revert_dcb(const struct node *n, const struct memory *memory, struct
 		qos_value(d, e->subject, now);
 	if (!*now || !ledger_is_ours(e, now) || streq(now, e->from))
 		return;
-	a = add(p, STEP_LINK, VERB_SET_DCB, e->target, e, e->from);
+	a = add(p, VERB_SET_DCB, e->target, e, e->from);
 	COPY(a->text.from, now);
 	if (in_use_of_port(&p->graph, memory, node_pci(n, nd->pci), users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
@@ -175,7 +175,7 @@ static void revert_roce(const struct node *n, const struct memory *memory _unuse
 		PRINT(prefix, "ports/%" PRIu32 "/", port->number);
 		if (!after(e->subject, prefix) || (*now && !ledger_is_ours(e, now)))
 			continue;
-		a = add(p, STEP_LINK, VERB_SET_ROCE, e->target, e, e->from);
+		a = add(p, VERB_SET_ROCE, e->target, e, e->from);
 		COPY(a->text.from, *now ? now : e->to); /* not shown after a rename */
 	}
 }
@@ -191,7 +191,7 @@ static void revert_vfs(const struct node *n, const struct memory *memory, struct
 	if (!pf || pf->num_vfs == 0 || !streq(now, e->to))
 		return;
 
-	a = add(p, STEP_VF, VERB_SET_NUM_VFS, pf->address, e, "0");
+	a = add(p, VERB_SET_NUM_VFS, pf->address, e, "0");
 	a->number.from = (struct number){ true, pf->num_vfs };
 	if (memory->stuck[0]) { /* it would hang as well: guard/vf-precheck-rules.h */
 		a->class = CLASS_WAITING;
@@ -213,7 +213,7 @@ static void revert_autoprobe(const struct node *n, struct plan *p)
 
 		if (!pf->is_recorded || (!pf->autoprobe && !pf->is_switched))
 			continue;
-		a = add(p, STEP_VF, VERB_SET_AUTOPROBE, pf->address, NULL, "1");
+		a = add(p, VERB_SET_AUTOPROBE, pf->address, NULL, "1");
 		a->number.from = (struct number){ true, pf->autoprobe };
 	}
 }
@@ -223,13 +223,13 @@ static void revert_outputs(const struct node *n, struct plan *p, bool with_vfs)
 {
 	/* The pod first: no plugin is to start without its file. */
 	if (*n->old_manifest_path)
-		add(p, STEP_PLUGIN, VERB_REMOVE_MANIFEST, n->old_manifest_path, NULL, "");
+		add(p, VERB_REMOVE_MANIFEST, n->old_manifest_path, NULL, "");
 	if (*n->old_plugin_path)
-		add(p, STEP_PLUGIN, VERB_REMOVE_PLUGIN, n->old_plugin_path, NULL, "");
+		add(p, VERB_REMOVE_PLUGIN, n->old_plugin_path, NULL, "");
 	FOREACH(rec, n->output_records, n->n_output_records)
-		add(p, STEP_OUTPUT, VERB_REMOVE_OUTPUT, rec->path, NULL, output_name(rec->output));
+		add(p, VERB_REMOVE_OUTPUT, rec->path, NULL, output_name(rec->output));
 	if (with_vfs && n->rules_file)
-		add(p, STEP_VF, VERB_WRITE_RULES, "/" RULES_PATH, NULL, "");
+		add(p, VERB_WRITE_RULES, "/" RULES_PATH, NULL, "");
 }
 
 static void revert_ledger(const struct node *n, const struct memory *memory, struct plan *p,

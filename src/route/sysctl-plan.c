@@ -39,7 +39,7 @@ static bool has_ipv4(const struct node *n, const struct nic_netdev *k)
 static void tell_strict(struct plan *p, const struct nic_netdev *k, enum netconf_key key,
 			int32_t all)
 {
-	struct action *a = plan_add_reason(p, STEP_ROUTE, VERB_SET_SYSCTL, CLASS_REFUSED,
+	struct action *a = plan_add_reason(p, VERB_SET_SYSCTL, CLASS_REFUSED,
 					   k->device->pci->address, REASON_SYSCTL_STRICT);
 	const char *name = netconf_name(key);
 
@@ -129,8 +129,8 @@ static void refuse_erdma(const struct config *c, struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices && c->route.ipv6 == IPV6_RA; i++)
 		if (pci_is_erdma(p->devices[i].pci))
-			plan_add_reason(p, STEP_ROUTE, VERB_WAIT, CLASS_REFUSED,
-					p->devices[i].pci->address, REASON_IPV6_ERDMA);
+			plan_add_wait(p, STEP_ROUTE, CLASS_REFUSED, p->devices[i].pci->address,
+				      REASON_IPV6_ERDMA, NULL);
 }
 
 void plan_sysctl(const struct config *c, const struct node *n, const struct memory *memory _unused_,

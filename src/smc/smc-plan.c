@@ -27,7 +27,7 @@ static enum driver_mode mode_in_force(const struct config *c, const struct node 
 
 static void refuse(struct plan *p, enum reason reason)
 {
-	plan_add_item(p, STEP_SMC, VERB_LOAD_MODULE, CLASS_REFUSED, SMC_MODULE, reason, NULL);
+	plan_add_item(p, VERB_LOAD_MODULE, CLASS_REFUSED, SMC_MODULE, reason, NULL);
 }
 
 /* Words for people: what it is about, and what is replaced. */
@@ -61,7 +61,7 @@ static void want_entries(const struct node *n, const struct memory *memory, stru
 	    pnet_is_there(n, &w, n->pnets, n->n_pnets, true))
 		return;
 
-	a = plan_add(p, STEP_SMC, VERB_SET_PNETID, CLASS_CHANGE, d->pci->address);
+	a = plan_add(p, VERB_SET_PNETID, d->pci->address);
 	COPY(a->text.to, w.id);
 	describe(&w, wrong, p, a);
 }
@@ -104,8 +104,8 @@ static void tell_iwarp(const struct config *c, const struct node *n, struct plan
 {
 	if (c->smc.enable != SMC_YES)
 		return plan_add_hint(p, REASON_SMC_IWARP, d->pci->address, "%s", n->kernel);
-	plan_add_item(p, STEP_SMC, VERB_SET_PNETID, CLASS_IMPOSSIBLE, d->pci->address,
-		      REASON_SMC_IWARP, "%s", n->kernel);
+	plan_add_item(p, VERB_SET_PNETID, CLASS_IMPOSSIBLE, d->pci->address, REASON_SMC_IWARP, "%s",
+		      n->kernel);
 }
 
 static void want_table(const struct config *c, const struct node *n, const struct memory *memory,
@@ -116,13 +116,13 @@ static void want_table(const struct config *c, const struct node *n, const struc
 	if (!module_is_in_kernel(m)) {
 		/* With auto, a node without the module is ready all the same. */
 		if (c->smc.enable == SMC_YES || (m && m->state == MODULE_AVAILABLE))
-			return plan_want_module(n, p, SMC_MODULE, STEP_SMC);
+			return plan_want_module(n, p, SMC_MODULE);
 		return plan_add_hint(p, REASON_SMC_ABSENT, SMC_MODULE, "%s",
 				     module_state_name(m ? m->state : MODULE_MISSING));
 	}
 	if (!n->has_pnets) {
 		if (c->smc.enable == SMC_YES)
-			plan_add_reason(p, STEP_SMC, VERB_LOAD_MODULE, CLASS_IMPOSSIBLE, SMC_MODULE,
+			plan_add_reason(p, VERB_LOAD_MODULE, CLASS_IMPOSSIBLE, SMC_MODULE,
 					REASON_SMC_NO_TABLE);
 		return;
 	}
@@ -133,8 +133,8 @@ static void want_table(const struct config *c, const struct node *n, const struc
 			want_entries(n, memory, p, &p->devices[i]);
 }
 
-void plan_smc(const struct config *c, const struct node *n, const struct memory *memory,
-	      struct plan *p)
+static void want_smc(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p)
 {
 	const enum driver_mode mode = mode_in_force(c, n, p);
 
@@ -149,4 +149,14 @@ void plan_smc(const struct config *c, const struct node *n, const struct memory 
 	if (has_erdma(p) && module_options_is_compat(n))
 		return;
 	want_table(c, n, memory, p);
+}
+
+void plan_smc(const struct config *c, const struct node *n, const struct memory *memory,
+	      struct plan *p)
+{
+	size_t i = p->n_actions;
+
+	want_smc(c, n, memory, p);
+	for (; i < p->n_actions; i++) /* its module is loaded for SMC alone */
+		p->actions[i].step = STEP_SMC;
 }

@@ -65,7 +65,7 @@ plan_step plan_lost;
 
 plan_step plan_driver;
 /* Loads a module that is not in the kernel, or says what stands against it. */
-void plan_want_module(const struct node *n, struct plan *p, const char *name, enum step step);
+void plan_want_module(const struct node *n, struct plan *p, const char *name);
 plan_step plan_netns;
 
 /*

@@ -31,8 +31,7 @@ uint32_t plan_wanted_vfs(const struct device_config *dc, const struct pci *pf)
 static struct action *add_change(struct plan *p, enum class class, enum reason reason,
 				 const struct pci *pf, uint32_t from, uint32_t to)
 {
-	struct action *a =
-		plan_add_reason(p, STEP_VF, VERB_SET_NUM_VFS, class, pf->address, reason);
+	struct action *a = plan_add_reason(p, VERB_SET_NUM_VFS, class, pf->address, reason);
 
 	action_set_numbers(a, from, to == COUNT_MAX ? VALUE_MAX : to);
 	return a;
@@ -91,7 +90,7 @@ static void add_changes(const struct node *n, struct plan *p, const struct devic
 			return;
 	}
 	if (want > 0 && is_staged(n, d)) {
-		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
+		a = plan_add(p, VERB_SET_AUTOPROBE, pf->address);
 		action_set_numbers(a, 1, 0);
 	}
 	if (want == 0)
@@ -219,7 +218,7 @@ static void plan_pf(const struct node *n, const struct memory *memory, struct pl
 	const struct action *running = attempts_changing_vfs(p->tried, d->pci->address);
 
 	if (running) { /* its end tells how many VFs there are */
-		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, d->pci->address);
+		a = plan_add(p, VERB_SET_NUM_VFS, d->pci->address);
 		*a = *running;
 		return;
 	}
@@ -381,7 +380,7 @@ void plan_udev_rules(const struct config *c, const struct node *n,
 	if (p->rules && n->rules_file && streq(p->rules, n->rules_file))
 		return;
 
-	a = plan_add(p, STEP_VF, VERB_WRITE_RULES, CLASS_CHANGE, "/" RULES_PATH);
+	a = plan_add(p, VERB_WRITE_RULES, "/" RULES_PATH);
 	if (p->rules)
 		a->detail = plan_text(p, "keep networkd and NetworkManager off the VFs of %zu PFs",
 				      n_pfs);

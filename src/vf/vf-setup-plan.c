@@ -33,7 +33,7 @@ static bool is_held(const struct memory *memory, const struct device *pf)
 
 static struct action *add_setting(struct plan *p, const struct vf *v, enum verb verb)
 {
-	struct action *a = plan_add(p, STEP_VF, verb, CLASS_CHANGE, v->device->pci->address);
+	struct action *a = plan_add(p, verb, v->device->pci->address);
 
 	a->detail = plan_text(p, "VF %" PRIu32 " of %s", v->info->index, v->info->pf);
 	return a;
@@ -178,7 +178,7 @@ static void restore_autoprobe(const struct node *n, const struct memory *memory,
 		if (!pf->is_recorded || vf_precheck_has_autoprobe_off(pf) || pf->is_busy ||
 		    streq(memory->stuck, pf->address) || plan_is_making_vfs(p, pf->address))
 			continue;
-		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
+		a = plan_add(p, VERB_SET_AUTOPROBE, pf->address);
 		action_set_numbers(a, pf->autoprobe, 1);
 		a->detail = pf->autoprobe ? "only our record of it is left" : "";
 	}
@@ -231,7 +231,7 @@ static void want_binding(const struct node *n, const struct memory *memory, stru
 	    attempts_find_ended(p->tried, VERB_SET_AUTOPROBE, pf->address, 1))
 		return;
 
-	a = plan_add(p, STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, vf->address);
+	a = plan_add(p, VERB_BIND_DRIVER, vf->address);
 	COPY(a->text.to, vf->module);
 }
 
@@ -296,7 +296,7 @@ static void want_rebuild(const struct node *n, const struct memory *memory, stru
 	if (!d->pci->driver[0] || (!is_wanted && !is_left_orphan(memory, v)))
 		return;
 
-	a = plan_add(p, STEP_VF, VERB_REBIND_DRIVER, CLASS_CHANGE, d->pci->address);
+	a = plan_add(p, VERB_REBIND_DRIVER, d->pci->address);
 	COPY(a->text.to, d->pci->driver);
 }
 
