@@ -23,11 +23,6 @@
 #define WATCH_USEC (5 * USEC_PER_SEC)
 #define READ_USEC  (2 * USEC_PER_SEC) /* systemd may be busy; then the files tell */
 
-struct manager_job {
-	const char *path; /* NULL: not started yet */
-	char result[32];  /* empty: not finished */
-};
-
 CLEANUP(bus_donep, sd_bus *, sd_bus_flush_close_unref);
 
 static uint64_t left_usec(uint64_t deadline)
@@ -49,30 +44,15 @@ static int open_private(sd_bus **ret)
 	return GIVE(r, bus, ret);
 }
 
-static int on_job_removed(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *error)
-{
-	const char *path, *unit, *result;
-	struct manager_job *job = userdata;
-	uint32_t id;
-	int r = sd_bus_message_read(m, "uoss", &id, &path, &unit, &result);
-
-	if (r < 0)
-		return 0; /* not ours to judge: the deadline ends it */
-
-	if (job->path && streq(job->path, path))
-		COPY(job->result, result);
-	return 0;
-}
-
 /*
- * @types, and what follows: the arguments. Return: 0; -ENOENT: there is no such unit; -EOPNOTSUPP:
- * it has no such job; or -errno.
+ * @types, and what follows: the arguments. Return: 0; -ENOENT: there is no such unit; -EBADR: it
+ * has no such job; -ERFKILL: it is masked; or another -errno. libsystemd knows them by the names of
+ * systemd's errors: src/libsystemd/sd-bus/bus-common-errors.c.
  */
 static int call(sd_bus *bus, uint64_t deadline, const char *path, const char *interface,
 		const char *method, sd_bus_message **ret, const char *types, ...)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
 	const uint64_t left = left_usec(deadline);
 	va_list arguments;
 	int r;
@@ -87,98 +67,13 @@ static int call(sd_bus *bus, uint64_t deadline, const char *path, const char *in
 		r = sd_bus_message_appendv(m, types, arguments);
 	va_end(arguments);
 	if (r >= 0)
-		r = sd_bus_call(bus, m, left, &error, ret);
-	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".NoSuchUnit"))
-		return -ENOENT;
-	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".JobTypeNotApplicable"))
-		return -EOPNOTSUPP;
+		r = sd_bus_call(bus, m, left, NULL, ret);
 	return MIN(r, 0);
-}
-
-/* Signals are asked for before the job is: none can be missed. */
-static int subscribe(sd_bus *bus, bool is_private, struct manager_job *job)
-{
-	/* The slot lives as long as the bus. On the private socket there are no senders. */
-	int r = sd_bus_match_signal(bus, NULL, is_private ? NULL : SYSTEMD, SYSTEMD_PATH, MANAGER,
-				    "JobRemoved", on_job_removed, job);
-
-	return r < 0 ? r
-		     : call(bus, now_usec() + WATCH_USEC, SYSTEMD_PATH, MANAGER, "Subscribe", NULL,
-			    "");
-}
-
-static int connect_manager(struct manager_job *job, sd_bus **ret)
-{
-	_cleanup_(bus_donep) sd_bus *private = NULL, *bus = NULL;
-
-	/* Only root is let in there; with anything else wrong the system bus may still work. */
-	if (open_private(&private) >= 0 && subscribe(private, true, job) >= 0) {
-		*ret = TAKE(private);
-		return 0;
-	}
-
-	if (sd_bus_open_system(&bus) < 0 || subscribe(bus, false, job) < 0)
-		return -EHOSTDOWN;
-
-	*ret = TAKE(bus);
-	return 0;
-}
-
-static int wait_for(sd_bus *bus, const struct manager_job *job, uint64_t deadline)
-{
-	while (!*job->result) {
-		uint64_t left;
-		int r = sd_bus_process(bus, NULL);
-
-		if (r < 0)
-			return r;
-		if (r > 0)
-			continue;
-
-		left = left_usec(deadline);
-		if (left == 0)
-			return -ETIMEDOUT;
-		r = sd_bus_wait(bus, left);
-		if (r < 0 && r != -EINTR)
-			return r;
-	}
-
-	return 0;
 }
 
 static bool is_gone(int r)
 {
 	return r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE;
-}
-
-/*
- * Runs a job of a unit to its end. Return: 0 when done (or nothing was to do), -ENOENT no such
- * unit, -ERFKILL it is masked, -EHOSTDOWN no systemd to ask, -ETIMEDOUT, or -EIO: the unit failed
- * (its journal tells why).
- */
-static int run_job(const char *method, const char *unit, uint64_t timeout_usec)
-{
-	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
-	_cleanup_(bus_donep) sd_bus *bus = NULL;
-	const uint64_t deadline = now_usec() + timeout_usec;
-	struct manager_job job = {};
-	int r = connect_manager(&job, &bus);
-
-	if (r < 0)
-		return r;
-
-	r = call(bus, deadline, SYSTEMD_PATH, MANAGER, method, &reply, "ss", unit, "replace");
-	if (r >= 0)
-		r = sd_bus_message_read(reply, "o", &job.path);
-
-	/* A job that was over before the reply came is still in the queue: nothing was processed
-	 * yet. */
-	if (r >= 0)
-		r = wait_for(bus, &job, deadline);
-	if (r < 0)
-		return is_gone(r) ? -EHOSTDOWN : r;
-
-	return streq(job.result, "done") || streq(job.result, "skipped") ? 0 : -EIO;
 }
 
 /* Reading a unit */
@@ -198,8 +93,8 @@ static int add_word(struct words *l, const char *prefix, const char *text)
 	return 0;
 }
 
-/* Connects by the private socket, else over the system bus; subscribes to no signals. */
-static int connect_quietly(sd_bus **ret)
+/* By the private socket, where only root is let in, else over the system bus. */
+static int connect_manager(sd_bus **ret)
 {
 	if (open_private(ret) >= 0 || sd_bus_open_system(ret) >= 0)
 		return 0;
@@ -355,16 +250,19 @@ void manager_watch_done(struct manager_watch *w)
 int manager_watch_open(const char *unit, struct manager_watch *ret)
 {
 	_cleanup_(manager_watch_done) struct manager_watch w = {};
-	static struct manager_job no_job;
-	int r = connect_manager(&no_job, &w.bus);
+	int r = connect_manager(&w.bus);
 
+	/* systemd sends signals to those who ask for them. */
+	if (r >= 0)
+		r = call(w.bus, now_usec() + WATCH_USEC, SYSTEMD_PATH, MANAGER, "Subscribe", NULL,
+			 "");
 	if (r >= 0)
 		r = load_unit(w.bus, now_usec() + WATCH_USEC, unit, &w.path);
 	if (r >= 0)
 		r = sd_bus_match_signal(w.bus, NULL, NULL, w.path,
 					"org.freedesktop.DBus.Properties", "PropertiesChanged",
 					on_changed, NULL);
-	return GIVE(r, w, ret);
+	return GIVE(is_gone(r) ? -EHOSTDOWN : r, w, ret);
 }
 
 int manager_watch_fd(const struct manager_watch *w)
@@ -405,10 +303,41 @@ int manager_watch_look(struct manager_watch *w, struct manager_activity *ret)
 	return MIN(r, 0);
 }
 
+/*
+ * Runs a job of a service to its end; @result: the property that tells how it ended. Return: as
+ * call(), -EHOSTDOWN no systemd to ask, -ETIMEDOUT, or -EIO: it failed (its journal tells why).
+ */
+static int run_job(const char *method, const char *result, const char *unit, uint64_t timeout_usec)
+{
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	_cleanup_(manager_watch_done) struct manager_watch w = {};
+	const uint64_t deadline = now_usec() + timeout_usec;
+	struct manager_activity a;
+	const char *word = "";
+	int r = manager_watch_open(unit, &w);
+
+	if (r >= 0)
+		r = call(w.bus, deadline, SYSTEMD_PATH, MANAGER, method, NULL, "ss", unit,
+			 "replace");
+	while (r >= 0 && (r = manager_watch_look(&w, &a)) >= 0 && a.has_job) {
+		const uint64_t left = left_usec(deadline);
+
+		r = left > 0 ? sd_bus_wait(w.bus, left) : -ETIMEDOUT;
+		r = r == -EINTR ? 0 : r;
+	}
+	if (r >= 0)
+		r = get_property(w.bus, deadline, w.path, SERVICE, result, "s", &m);
+	if (r >= 0)
+		r = sd_bus_message_read(m, "s", &word);
+	if (r < 0)
+		return is_gone(r) ? -EHOSTDOWN : r;
+	return streq(word, "success") ? 0 : -EIO;
+}
+
 int manager_reload(uint64_t timeout_usec)
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
-	int r = connect_quietly(&bus);
+	int r = connect_manager(&bus);
 
 	if (r >= 0)
 		r = call(bus, now_usec() + timeout_usec, SYSTEMD_PATH, MANAGER, "Reload", NULL, "");
@@ -420,7 +349,7 @@ int manager_reload(uint64_t timeout_usec)
 static int hang_up_udev(void)
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
-	int r = connect_quietly(&bus);
+	int r = connect_manager(&bus);
 
 	if (r >= 0)
 		r = sd_bus_call_method(bus, SYSTEMD, SYSTEMD_PATH, MANAGER, "KillUnit", NULL, NULL,
@@ -436,9 +365,9 @@ static int hang_up_udev(void)
  */
 static int reload_udev(uint64_t timeout_usec)
 {
-	int r = run_job("ReloadUnit", UDEV_UNIT, timeout_usec);
+	int r = run_job("ReloadUnit", "ReloadResult", UDEV_UNIT, timeout_usec);
 
-	return r == -EOPNOTSUPP || r == -EIO ? hang_up_udev() : r;
+	return r == -EBADR || r == -EIO ? hang_up_udev() : r;
 }
 
 /* The file of this package is in every image, hence networkd reads it when it starts. */
@@ -469,7 +398,7 @@ static int get_networkd_start(uint64_t *ret_usec)
 	int r = sd_bus_path_encode(SYSTEMD_PATH "/unit", NETWORKD_UNIT, &path);
 
 	if (r >= 0)
-		r = connect_quietly(&bus);
+		r = connect_manager(&bus);
 	if (r >= 0)
 		r = sd_bus_get_property_trivial(bus, SYSTEMD, path, SERVICE, "MainPID", NULL, 'u',
 						&pid);
@@ -506,7 +435,7 @@ static int reload_networkd(const struct fs *fs, uint64_t timeout_usec)
 
 static int start_ensure_unit(_unused_ const struct fs *fs, uint64_t timeout_usec)
 {
-	return run_job("StartUnit", ENSURE_UNIT, timeout_usec);
+	return run_job("StartUnit", "Result", ENSURE_UNIT, timeout_usec);
 }
 
 static int reload_rules(const struct fs *fs, uint64_t timeout_usec)
@@ -575,7 +504,7 @@ static int serve_unit(const char *unit, char **ret_answer)
 
 	if (!ANY(k, kubelet_units, ELEMENTSOF(kubelet_units), streq(*k, unit)))
 		return -EPERM;
-	r = connect_quietly(&bus);
+	r = connect_manager(&bus);
 	if (r >= 0)
 		r = read_unit(bus, unit, now_usec() + READ_USEC, &m);
 	if (r < 0)

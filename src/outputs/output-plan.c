@@ -8,13 +8,9 @@
 
 #include "../step/attempts-plan.h"
 
-static void add(struct plan *p, enum output o, enum verb verb, enum class class, const char *path,
-		enum reason reason)
+static void remove_output(struct plan *p, enum output o, const char *path)
 {
-	struct action *a = plan_add_reason(p, verb, class, path, reason);
-
-	if (verb == VERB_REMOVE_OUTPUT)
-		COPY(a->text.to, output_name(o));
+	COPY(plan_add(p, VERB_REMOVE_OUTPUT, path)->text.to, output_name(o));
 }
 
 /* Nothing can be written that would be true. */
@@ -27,15 +23,15 @@ static void plan_without_text(const struct node *n, struct plan *p, enum output 
 	if (wanted->reason != REASON_NONE)
 		plan_add_hint(p, wanted->reason, wanted->path, "%s", wanted->detail);
 	if (n->outputs[o].text)
-		add(p, o, VERB_REMOVE_OUTPUT, CLASS_CHANGE, wanted->path, REASON_NONE);
+		remove_output(p, o, wanted->path);
 }
 
 /* Yesterday's truth must not be read while the node is being made. */
-static void write_first(struct plan *p, enum output o, const char *path)
+static void write_first(struct plan *p, const char *path)
 {
 	struct action first;
 
-	add(p, o, VERB_WRITE_OUTPUT, CLASS_CHANGE, path, REASON_NONE);
+	plan_add(p, VERB_WRITE_OUTPUT, path);
 	if (p->texts.is_short)
 		return;
 	first = p->actions[p->n_actions - 1];
@@ -51,22 +47,22 @@ static void plan_file(const struct node *n, const struct memory *memory, struct 
 	const struct output_file *file = &n->outputs[o];
 
 	if (!file->has_folder)
-		return add(p, o, VERB_WRITE_OUTPUT, CLASS_WAITING, wanted->path,
-			   REASON_OUTPUT_NO_FOLDER);
+		return plan_add_item(p, VERB_WRITE_OUTPUT, CLASS_WAITING, wanted->path,
+				     REASON_OUTPUT_NO_FOLDER, NULL);
 	if (file->is_there && !file->text)
-		return add(p, o, VERB_WRITE_OUTPUT, CLASS_REFUSED, wanted->path,
-			   REASON_OUTPUT_FOREIGN);
+		return plan_add_item(p, VERB_WRITE_OUTPUT, CLASS_REFUSED, wanted->path,
+				     REASON_OUTPUT_FOREIGN, NULL);
 	if (!is_last && memory->last_state == NODE_STARTING && wanted->text && file->text &&
 	    output_is_ready(o, file->text))
-		return write_first(p, o, wanted->path);
+		return write_first(p, wanted->path);
 	if (!is_last)
-		return add(p, o, VERB_WRITE_OUTPUT, CLASS_WAITING, wanted->path,
-			   REASON_OUTPUT_LAST);
+		return plan_add_item(p, VERB_WRITE_OUTPUT, CLASS_WAITING, wanted->path,
+				     REASON_OUTPUT_LAST, NULL);
 	if (!wanted->text)
 		return plan_without_text(n, p, o);
 	if (file->text && streq(file->text, wanted->text))
 		return;
-	add(p, o, VERB_WRITE_OUTPUT, CLASS_CHANGE, wanted->path, REASON_NONE);
+	plan_add(p, VERB_WRITE_OUTPUT, wanted->path);
 }
 
 void plan_outputs(const struct config *c, const struct node *n, const struct memory *memory,
@@ -76,8 +72,7 @@ void plan_outputs(const struct config *c, const struct node *n, const struct mem
 
 	FOREACH_WHILE(rec, n->output_records, n->n_output_records, !c->is_invalid)
 		if (!streq(rec->path, c->output.paths[rec->output]))
-			add(p, rec->output, VERB_REMOVE_OUTPUT, CLASS_CHANGE, rec->path,
-			    REASON_NONE);
+			remove_output(p, rec->output, rec->path);
 	for (enum output o = 0; o < _OUTPUT_N; o++)
 		if (p->outputs[o].path)
 			plan_file(n, memory, p, o, is_last);
