@@ -85,6 +85,32 @@ static void the_rules_name_the_pfs_that_get_vfs_and_no_others(_unused_ void **st
 				     "LABEL=\"rdma_provision_end\"\n");
 }
 
+/* Its VF was there before: the manager that gave it the address would take that away. */
+static void a_vf_with_an_address_of_the_host_stays_with_its_manager(_unused_ void **state)
+{
+	static const char first[] = "/0000:17:00.0/", second[] = "/0000:17:00.1/";
+
+	for (int has_address = 0; has_address < 2; has_address++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct address a = { .ifindex = 4, .family = AF_INET, .prefix_len = 24 };
+		struct scene s;
+
+		set_scene(&s);
+		COPY(s.config.service.node_nic, "none");
+		s.pcis[0].num_vfs = 1;
+		s.pcis[2] = (struct pci){ .class = 0x020000, .driver = "igbvf" };
+		COPY(s.pcis[2].address, "0000:17:10.0");
+		COPY(s.pcis[2].physfn, "0000:17:00.0");
+		COPY(s.netdevs[2].pci, "0000:17:10.0");
+		COPY(s.netdevs[2].name, "ens1v0");
+		s.node.addresses = &a;
+		s.node.n_addresses = (size_t)has_address;
+		make_plan(&s, &p);
+		assert_int_equal(strstr(p.rules, first) == NULL, has_address);
+		assert_non_null(strstr(p.rules, second));
+	}
+}
+
 static void the_rules_are_there_before_the_vfs(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -227,6 +253,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_rules_name_the_pfs_that_get_vfs_and_no_others),
+		cmocka_unit_test(a_vf_with_an_address_of_the_host_stays_with_its_manager),
 		cmocka_unit_test(the_rules_are_there_before_the_vfs),
 		cmocka_unit_test(equal_rules_are_not_written),
 		cmocka_unit_test(rules_without_a_pf_are_removed),

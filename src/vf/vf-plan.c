@@ -335,13 +335,18 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
 
 /* --- udev rules of the PFs that are to have VFs of ours --- */
 
-static bool gets_vfs(const struct plan *p, const struct pci *pci)
+/* A manager may have what carries the node, or a VF that the host uses, and is to keep it. */
+static bool gets_vfs(const struct plan *p, const struct memory *memory, const struct pci *pci)
 {
-	const struct device *d = plan_device(p, pci);
+	const struct device *d = plan_device(p, pci), *vf = d;
 
-	/* A manager may have what carries the node. */
-	return d && !d->is_vf && d->wanted_vfs != COUNT_LEAVE && !d->gives_nothing &&
-	       d->has_vf_mode;
+	if (!d || d->is_vf || d->wanted_vfs == COUNT_LEAVE || d->gives_nothing || !d->has_vf_mode)
+		return false;
+	while (++vf < p->devices + p->n_devices && vf->is_vf)
+		if (vf->need ||
+		    (vf->netdev && node_has_host_address(p->graph.n, memory, vf->netdev->ifindex)))
+			return false;
+	return true;
 }
 
 /* VFs that are left as they are when their section goes would be taken at their next event. */
@@ -354,27 +359,28 @@ static bool keeps_vfs(const struct node *n, const struct pci *pci)
 }
 
 /* NULL when no PF of ours is to have VFs. */
-static int make_rules(const struct node *node, const struct plan *p, char **ret, size_t *ret_n)
+static int make_rules(const struct node *node, const struct memory *memory, const struct plan *p,
+		      char **ret, size_t *ret_n)
 {
 	_cleanup_(stream_done) struct stream out = {};
 
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
 	FOREACH(pci, node->pcis, node->n_pcis)
-		if (pci->has_sriov && (gets_vfs(p, pci) || keeps_vfs(node, pci))) {
+		if (pci->has_sriov && (gets_vfs(p, memory, pci) || keeps_vfs(node, pci))) {
 			fprintf(out.f, "%s\n", pci->address);
 			*ret_n += 1;
 		}
 	return stream_close(&out) < 0 ? -ENOMEM : udev_rules_make(out.text, ret);
 }
 
-void plan_udev_rules(const struct config *c, const struct node *n,
-		     const struct memory *memory _unused_, struct plan *p)
+void plan_udev_rules(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p)
 {
 	struct action *a;
 	size_t n_pfs = 0;
 
-	p->texts.is_short |= make_rules(n, p, &p->rules, &n_pfs) < 0;
+	p->texts.is_short |= make_rules(n, memory, p, &p->rules, &n_pfs) < 0;
 	if (!p->rules && (!n->rules_file || c->is_invalid))
 		return;
 	if (p->rules && n->rules_file && streq(p->rules, n->rules_file))
