@@ -836,6 +836,12 @@ static void what_the_last_boot_needed_counts_until_this_one_has_an_answer(void *
 	COPY(s.boots[1].machine, "machine");
 	add_destination(&s, TO_DEFAULT, "192.0.2.1", UPLINK);
 	assert_needs(&s, WAY0);
+	COPY(netdev(&s, RAIL)->sign, "dhclient"); /* its lease may come, as it did then */
+	assert_needs(&s, WAY0 ", " BEFORE1);
+	s.is_wait_over = true;
+	assert_needs(&s, WAY0);
+	s.is_wait_over = false;
+	netdev(&s, RAIL)->sign[0] = '\0';
 	s.destinations[0].lookup.found = ON_BOARD;
 	assert_needs(&s, "");
 	s.node.n_destinations = 0; /* it had one, and that is gone */

@@ -460,63 +460,6 @@ static void add_destinations(struct search *s)
 		}
 }
 
-/* --- before --- */
-
-static bool is_of(const struct graph *g, const char *pci, uint32_t ifindex)
-{
-	const struct netdev *nd;
-
-	for (size_t i = 0; (nd = graph_of(g, pci, &i));)
-		if (nd->netns == 0 && nd->ifindex == ifindex)
-			return true;
-	return false;
-}
-
-/* Is the earlier answer still in place, so that a different one now is better? */
-static bool has_stayed(const struct search *s, const struct boot_need *b)
-{
-	const struct destination *d = NULL;
-	char of[NEED_OF_LEN];
-
-	if (streq(b->of, "address"))
-		return true;
-	for (size_t i = 0; i < s->n->n_destinations && !d; i++) {
-		print_of(&s->n->destinations[i], of, sizeof(of));
-		if (streq(of, b->of))
-			d = &s->n->destinations[i];
-	}
-	return d && ANY(t, s->n->routes, s->n->n_routes,
-			t->family == d->lookup.family && t->type == RTN_UNICAST && !t->is_dead &&
-				ip_is_in_prefix(d->lookup.dst, t->dst, t->prefix_len) &&
-				is_of(&s->p->graph, b->pci, t->ifindex));
-}
-
-static void add_before(struct search *s, const struct boot *b, bool is_present)
-{
-	const bool is_open = is_present && b->state == NODE_STARTING;
-
-	for (size_t i = 0; b && i < b->n_needs; i++) {
-		const struct boot_need *k = &b->needs[i];
-		const struct pci *pci = node_pci(s->n, k->pci);
-		char card[MAC_LEN] = "", words[192];
-		const struct evidence e = { NEED_BEFORE, k->of, "", words, is_present };
-
-		/* Does the same evidence lead to another function now? */
-		if (!pci ||
-		    ANY(need, s->p->needs, s->p->n_needs,
-			streq(need->pci, k->pci) || (is_open && streq(need->of, k->of) &&
-						     need->why <= NEED_WAY && has_stayed(s, k))))
-			continue;
-		node_card(s->n, pci, card);
-		if (!is_present && k->card[0] && card[0] && !streq(k->card, card))
-			continue;
-		snprintf(words, sizeof(words), "the node needed it before, in %s%s%s",
-			 is_present ? "this boot" : "the last boot", k->words[0] ? ": " : "",
-			 k->words);
-		add_function(s, k->pci, &e);
-	}
-}
-
 /* --- nothing is known --- */
 
 static void add_weak(struct search *s, const struct netdev *nd, enum need_why why,
@@ -653,10 +596,17 @@ static uint64_t hash_net(const struct node *n)
 	return h >> 1; /* JSON has no larger number */
 }
 
-/* @now: the present boot, or NULL */
-static void add_unknown(struct search *s, const struct boot *now)
+/* Is the time over in which evidence is waited for? */
+static bool is_wait_over(const struct search *s)
 {
-	const bool is_over = s->p->is_wait_over || (now && now->state != NODE_STARTING);
+	const struct boot *now = boots_present(s->n, s->memory);
+
+	return s->p->is_wait_over || (now && now->state != NODE_STARTING);
+}
+
+static void add_unknown(struct search *s)
+{
+	const bool is_over = is_wait_over(s);
 	const size_t n_before = s->p->n_needs;
 	bool is_quiet, has_signs = false;
 	uint64_t until = 0;
@@ -675,6 +625,71 @@ static void add_unknown(struct search *s, const struct boot *now)
 	add_addressed(s, is_quiet ? NEED_UNKNOWN : NEED_WAITING);
 	if (!is_quiet && s->n->now_usec > 0 && s->n->now_usec < until && s->p->n_needs > n_before)
 		s->p->again_usec = s->p->again_usec > 0 ? MIN(s->p->again_usec, until) : until;
+}
+
+/* --- before --- */
+
+static bool is_of(const struct graph *g, const char *pci, uint32_t ifindex)
+{
+	const struct netdev *nd;
+
+	for (size_t i = 0; (nd = graph_of(g, pci, &i));)
+		if (nd->netns == 0 && nd->ifindex == ifindex)
+			return true;
+	return false;
+}
+
+/* Is the earlier answer still in place, so that a different one now is better? */
+static bool has_stayed(const struct search *s, const struct boot_need *b)
+{
+	const struct destination *d = NULL;
+	char of[NEED_OF_LEN];
+
+	if (streq(b->of, "address"))
+		return true;
+	for (size_t i = 0; i < s->n->n_destinations && !d; i++) {
+		print_of(&s->n->destinations[i], of, sizeof(of));
+		if (streq(of, b->of))
+			d = &s->n->destinations[i];
+	}
+	return d && ANY(t, s->n->routes, s->n->n_routes,
+			t->family == d->lookup.family && t->type == RTN_UNICAST && !t->is_dead &&
+				ip_is_in_prefix(d->lookup.dst, t->dst, t->prefix_len) &&
+				is_of(&s->p->graph, b->pci, t->ifindex));
+}
+
+/* Is somebody still at work on a netdev of this function? */
+static bool has_sign(const struct search *s, const char *pci)
+{
+	return ANY(nd, s->n->netdevs, s->n->n_netdevs, streq(nd->pci, pci) && sign_of(s, nd));
+}
+
+/* What the last boot needed stays beside the answers of this one while it has a sign. */
+static void add_before(struct search *s, const struct boot *b, bool is_present)
+{
+	const bool is_open = is_present && b->state == NODE_STARTING,
+		   is_answered = !is_present && s->p->has_needs;
+
+	for (size_t i = 0; b && i < b->n_needs; i++) {
+		const struct boot_need *k = &b->needs[i];
+		const struct pci *pci = node_pci(s->n, k->pci);
+		char card[MAC_LEN] = "", words[192];
+		const struct evidence e = { NEED_BEFORE, k->of, "", words, is_present };
+
+		/* Does the same evidence lead to another function now? */
+		if (!pci || (is_answered && (is_wait_over(s) || !has_sign(s, k->pci))) ||
+		    ANY(need, s->p->needs, s->p->n_needs,
+			streq(need->pci, k->pci) || (is_open && streq(need->of, k->of) &&
+						     need->why <= NEED_WAY && has_stayed(s, k))))
+			continue;
+		node_card(s->n, pci, card);
+		if (!is_present && k->card[0] && card[0] && !streq(k->card, card))
+			continue;
+		snprintf(words, sizeof(words), "the node needed it before, in %s%s%s",
+			 is_present ? "this boot" : "the last boot", k->words[0] ? ": " : "",
+			 k->words);
+		add_function(s, k->pci, &e);
+	}
 }
 
 /* --- all of them --- */
@@ -718,10 +733,9 @@ static void search(struct search *s)
 	if (now)
 		add_before(s, now, true);
 	s->p->has_needs |= now && now->has_needs;
-	if (!s->p->has_needs)
-		add_before(s, boots_before(s->n, s->memory), false);
+	add_before(s, boots_before(s->n, s->memory), false);
 	if ((s->p->n_needs == 0 && !s->p->has_needs) || s->is_end_unknown || s->n->lacks_net)
-		add_unknown(s, now);
+		add_unknown(s);
 }
 
 void plan_needs(const struct config *c, const struct node *n, const struct memory *memory,
