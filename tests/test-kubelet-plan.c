@@ -208,7 +208,7 @@ static void waits(struct kubelet_found *k)
 {
 	COPY(k->seen.file, "");
 	k->seen.has_file = false;
-	k->is_waiting = true;
+	k->seen.is_waiting = true;
 }
 static void has_bad_file(struct kubelet_found *k)
 {

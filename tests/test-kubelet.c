@@ -106,6 +106,8 @@ static void assert_capture_tells_the_same(struct root *root, const char *secret)
 	assert_string_equal(again.seen.folder, k.seen.folder);
 	assert_string_equal(again.seen.problem, k.seen.problem);
 	assert_string_equal(again.seen.node_ip, k.seen.node_ip);
+	assert_string_equal(again.seen.address_problem, k.seen.address_problem);
+	assert_int_equal(again.seen.is_waiting, k.seen.is_waiting);
 	assert_string_equal(again.seen.vke_rdma_mode, k.seen.vke_rdma_mode);
 	assert_string_equal(again.seen.host_name, k.seen.host_name);
 	assert_string_equal(again.seen.root_dir, k.seen.root_dir);
@@ -2324,6 +2326,77 @@ static void the_nodes_address_is_read(_unused_ void **state)
 	}
 }
 
+static void a_command_line_that_cannot_be_read_tells_no_address(_unused_ void **state)
+{
+#define SERVICE(text) { UNIT, "[Service]\n" text "\n" }
+#define KUBELET       "ExecStart=/usr/bin/kubelet --config=/" FILE_PATH " "
+#define WRAPPED       "kubelet.service: what /opt/start.sh does is not known"
+	static const struct entry process = { "proc/345/cmdline",
+					      "/usr/bin/kubelet|--node-ip=192.0.2.7|--v=2" };
+	static const struct {
+		struct entry unit;
+		bool is_running;
+		const char *problem, *node_ip;
+	} rows[] = {
+		{ SERVICE(KUBELET), false, "", "" },
+		{ SERVICE("ExecStart=/opt/start.sh"), false, WRAPPED, "" },
+		{ SERVICE("ExecStart=/opt/start.sh"), true, "", "192.0.2.7" },
+		{ SERVICE("ExecStart=/opt/start.sh --node-ip=192.0.2.1"), false, "", "192.0.2.1" },
+		{ SERVICE("ExecStart=/bin/sh -c 'kubelet --node-ip=$$(hostname -i)'"), false,
+		  "kubelet.service: what /bin/sh does is not known", "" },
+		/* It hands on what stands behind the kubelet. */
+		{ SERVICE("ExecStart=/opt/start.sh /usr/bin/kubelet --v=2"), false, "", "" },
+		{ SERVICE("ExecStart="), false, "", "" },
+		/* A file that has to be there is not. */
+		{ SERVICE("EnvironmentFile=/run/ip\n" KUBELET "--node-ip=${IP}"), false,
+		  "kubelet.service: --node-ip=${IP} is not known", "${IP}" },
+		{ SERVICE("EnvironmentFile=/run/ip\n" KUBELET "--node-ip=${IP}"), true, "",
+		  "192.0.2.7" },
+		{ SERVICE("EnvironmentFile=/run/ip\n" KUBELET "$ARGS"), false,
+		  "kubelet.service: $ARGS is not known", "" },
+		{ SERVICE("EnvironmentFile=/run/ip\n" KUBELET "--v=2 ${ARGS}"), false,
+		  "kubelet.service: ${ARGS} is not known", "" },
+		{ SERVICE("EnvironmentFile=/run/ip\n" KUBELET "$ARGS --node-ip 192.0.2.1"), false,
+		  "", "192.0.2.1" },
+		{ SERVICE("EnvironmentFile=/run/ip\n" KUBELET "--v=${V} --v ${V}"), false, "", "" },
+		{ SERVICE("EnvironmentFile=/run/ip\nEnvironment=IP=192.0.2.1\n" KUBELET
+			  "--node-ip=${IP}"),
+		  false, "", "192.0.2.1" },
+		{ SERVICE("EnvironmentFile=-/run/ip\n" KUBELET "--node-ip=${IP} $ARGS"), false, "",
+		  "" },
+		{ SERVICE("PassEnvironment=A IP\n" KUBELET "--node-ip=${IP}"), false,
+		  "kubelet.service: --node-ip=${IP} is not known", "${IP}" },
+		{ SERVICE("PassEnvironment=IP\nPassEnvironment=\n" KUBELET "--node-ip=${IP}"),
+		  false, "", "" },
+		{ SERVICE(KUBELET "--hostname-override=%m.fabric"), false,
+		  "kubelet.service: --hostname-override=%m.fabric is not known", "" },
+		{ SERVICE(KUBELET "--hostname-override=%m --node-ip=192.0.2.1"), false, "",
+		  "192.0.2.1" },
+		{ SERVICE(KUBELET "--cert-dir=%S/x"), false, "", "" },
+		{ { K3S_UNIT, "[Service]\nExecStart=/usr/local/bin/k3s agent --config x\n" },
+		  false,
+		  "k3s.service: its configuration is no file by a whole path",
+		  "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_found k;
+
+		root_open(&root);
+		put_text(&root, rows[i].unit.path, rows[i].unit.text);
+		if (rows[i].is_running) {
+			put_text(&root, CGROUP, "345\n");
+			put_entry(&root, &process);
+		}
+		look_for(&root.fs, BEST_EFFORT, &k);
+		print_message("%s\n", rows[i].unit.text);
+		assert_string_equal(k.seen.address_problem, rows[i].problem);
+		assert_string_equal(k.seen.node_ip, rows[i].node_ip);
+		assert_capture_tells_the_same(&root, NULL);
+	}
+}
+
 /* "192.0.2.1 /FILE; name /FILE" */
 static void describe_servers(const struct kubelet *k, char *ret, size_t size)
 {
@@ -2879,6 +2952,7 @@ int main(void)
 		cmocka_unit_test(the_label_of_the_mode_is_read_wherever_flags_are),
 		cmocka_unit_test(the_root_folder_of_k0s_is_in_its_data_folder),
 		cmocka_unit_test(the_nodes_address_is_read),
+		cmocka_unit_test(a_command_line_that_cannot_be_read_tells_no_address),
 		cmocka_unit_test(the_api_servers_are_read),
 		cmocka_unit_test(a_capture_of_k3s_holds_no_secrets),
 		cmocka_unit_test(what_is_not_asked_for_or_not_possible_changes_nothing),

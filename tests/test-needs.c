@@ -921,6 +921,39 @@ static void guesses_are_not_remembered(void **state _unused_)
 	assert_int_equal(s.boots[1].n_needs, 0);
 }
 
+static void a_kubelet_whose_command_line_is_not_known_may_have_any_address(void **state _unused_)
+{
+	static const struct {
+		const char *problem;
+		bool is_waiting, is_wait_over;
+		const char *expected;
+	} rows[] = {
+		{ "", true, false, WAY0 },
+		{ "kubelet.service: what run.sh does is not known", false, false,
+		  WAY0 ", " ETH1 " unknown" },
+		{ "kubelet.service: $A is not known", true, false, WAY0 ", " ETH1 " waiting" },
+		{ "kubelet.service: $A is not known", true, true, WAY0 ", " ETH1 " unknown" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s);
+		add_pci(&s, "0000:42:00.0", ""); /* without an address */
+		add_netdev(&s, 6, "eth2", "0000:42:00.0", "");
+		add_destination(&s, TO_DEFAULT, "192.0.2.1", UPLINK);
+		COPY(s.node.kubelet.address_problem, rows[i].problem);
+		s.node.kubelet.is_waiting = rows[i].is_waiting;
+		s.is_wait_over = rows[i].is_wait_over;
+		assert_needs(&s, rows[i].expected);
+		make_needs(&s, &p);
+		assert_non_null(strstr(p.needs[p.n_needs - 1].words, rows[i].problem));
+		COPY(s.config.service.node_nic, "netdev:eth0");
+		assert_needs(&s, "0000:41:00.0  word");
+	}
+}
+
 /* --- nothing is known --- */
 
 static void where_nothing_is_known_global_addresses_of_the_host_count(void **state _unused_)
@@ -1188,6 +1221,7 @@ int main(void)
 		cmocka_unit_test(node_nic_replaces_all_inference),
 		cmocka_unit_test(kubelets_address_is_found_in_its_own_order),
 		cmocka_unit_test(a_kubelets_address_on_a_dummy_tells_no_function),
+		cmocka_unit_test(a_kubelet_whose_command_line_is_not_known_may_have_any_address),
 		cmocka_unit_test(an_address_on_lo_is_reached_by_what_leads_away_from_it),
 		cmocka_unit_test(each_netdev_with_the_kubelets_address_counts),
 		cmocka_unit_test(a_packet_tells_by_where_it_leaves),

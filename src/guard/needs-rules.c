@@ -22,7 +22,8 @@
  * - Nothing is known: each function below a netdev with a global address of the host, or with a
  *   route that neither the kernel made nor a router advertised. So it is where no row has an
  *   answer, and beside the others where the default destination or an API server leads to an end
- *   that nobody knows (a dummy, a tap, a tunnel without a known end).
+ *   that nobody knows (a dummy, a tap, a tunnel without a known end), or where it cannot be read
+ *   which --node-ip or --hostname-override the kubelet gets.
  *
  * An answer by hardware that is no PCI function is known as well, and protects nothing.
  *
@@ -33,7 +34,7 @@
  * that was asked for and has not answered, or YOUNG_USEC after that last change: a DHCP client has
  * no socket for a while after its unit has started (dhcpcd, ifup@). A netdev without an address
  * has one as well while a bond, team or bridge has no port, or nothing leads on from the kubelet's
- * address.
+ * address. A file that the kubelet's unit needs, and that is not there yet, is one for all of them.
  */
 
 #include "../model/given.h"
@@ -473,11 +474,14 @@ static void add_weak(struct search *s, const struct netdev *nd, enum need_why wh
 /* @has: "an address" */
 static void add_guess(struct search *s, const struct netdev *nd, enum need_why why, const char *has)
 {
-	char words[128];
+	const char *problem = s->n->kubelet.address_problem;
+	char words[sizeof(s->p->needs->words)];
 
-	snprintf(words, sizeof(words), "%s has %s, and %s", nd->name, has,
-		 why == NEED_WAITING ? "the node may still get its routes"
-				     : "nothing tells which NIC carries the node");
+	snprintf(words, sizeof(words), "%s has %s, and %s%.200s", nd->name, has,
+		 *problem              ? "the kubelet's address is not known: "
+		 : why == NEED_WAITING ? "the node may still get its routes"
+				       : "nothing tells which NIC carries the node",
+		 problem);
 	add_weak(s, nd, why, words);
 }
 
@@ -617,7 +621,8 @@ static void add_unknown(struct search *s)
 								       : s->n->now_usec;
 		s->is_young = s->n->now_usec > 0 && s->n->now_usec < s->p->net_usec + YOUNG_USEC;
 		until = s->p->net_usec + (s->is_young ? YOUNG_USEC : QUIET_USEC);
-		has_signs = add_signs(s);
+		has_signs = add_signs(s) ||
+			    (*s->n->kubelet.address_problem && s->n->kubelet.is_waiting);
 	}
 	is_quiet = is_over || (!has_signs && s->n->now_usec >= until);
 	if (s->n->now_usec == 0) /* in a captured tree no time passes */
@@ -734,7 +739,8 @@ static void search(struct search *s)
 		add_before(s, now, true);
 	s->p->has_needs |= now && now->has_needs;
 	add_before(s, boots_before(s->n, s->memory), false);
-	if ((s->p->n_needs == 0 && !s->p->has_needs) || s->is_end_unknown || s->n->lacks_net)
+	if ((s->p->n_needs == 0 && !s->p->has_needs) || s->is_end_unknown || s->n->lacks_net ||
+	    *s->n->kubelet.address_problem)
 		add_unknown(s);
 }
 

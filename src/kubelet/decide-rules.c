@@ -85,7 +85,7 @@ static bool lacks_file(const struct kubelet_found *k)
 
 static bool is_waiting(const struct kubelet_question *q)
 {
-	return q->k->is_waiting || (lacks_file(q->k) && !is_flag(q));
+	return q->k->seen.is_waiting || (lacks_file(q->k) && !is_flag(q));
 }
 
 static bool is_editable_flag(const struct kubelet_question *q)
@@ -395,7 +395,7 @@ static void decide_exit(const struct kubelet_found *k, struct kubelet_decision *
 			    item->reason != REASON_KUBELET_FILE_REFUSED);
 	struct start_exits exits, added;
 
-	if (k->is_waiting || lacks_file(k)) /* with what the kubelet needs to start */
+	if (k->seen.is_waiting || lacks_file(k)) /* with what the kubelet needs to start */
 		return;
 	start_find_exits(k, &before, NULL, &exits);
 	start_find_exits(k, &after, &exits, &added);

@@ -68,6 +68,7 @@ struct value_look {
 	struct sources sources;
 	uint32_t pid; /* of the running kubelet, or 0 */
 	bool is_asking;
+	bool hides_words; /* the unit's command line does not show those of the kubelet */
 };
 
 static void look_done(struct value_look *l)
@@ -173,6 +174,18 @@ static bool is_called_as_kubelet(const struct unit *u)
 	return false;
 }
 
+/* A program such as numactl hands the words behind a kubelet's name on. A copy has that name too.
+ */
+static bool is_handing_on(struct unit *u)
+{
+	struct argument *kubelet =
+		FIND(a, u->arguments, u->n_arguments, is_kubelet_program(a->text));
+
+	if (kubelet)
+		kubelet->is_relevant = true;
+	return kubelet;
+}
+
 /* The command line of a running kubelet, or the last one that was seen. */
 static int read_process(struct value_look *l, struct kubelet_found *k, struct kubelet_notes *notes)
 {
@@ -234,12 +247,64 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 			k->extra.bytes = (uint32_t)l->unit.pages[page].size;
 			return arguments_add_page(&l->unit, (uint16_t)page);
 		}
-		k->is_waiting = true;
+		k->seen.is_waiting = true;
 	} else if (!is_kubelet_program(program) && !is_called_as_kubelet(&l->unit)) {
 		unit_problem(&l->unit, "%s: what %s does is not known", l->unit.name,
 			     *program ? program : "it");
+		l->hides_words = l->unit.exec.n > 0 && !is_handing_on(&l->unit);
 	}
 	return 0;
+}
+
+/* A word that may become any flag: "$NAME", and "${NAME}" that is no flag's value. */
+static const char *open_word(struct unit *u)
+{
+	for (size_t i = 0; i < u->n_arguments; i++) {
+		struct argument *a = &u->arguments[i];
+		const char *before = i > 0 ? a[-1].text : "";
+
+		if (*a->text == '$' && a->source != SIZE_MAX &&
+		    !(a->text[1] == '{' && *before == '-' && !strchr(before, '='))) {
+			a->is_relevant = true; /* a copy has it */
+			return a->text;
+		}
+	}
+	return NULL;
+}
+
+/* Is a variable or a specifier in it whose value is not known? */
+static bool is_open(const struct flag *f)
+{
+	return f && (f->is_cut || f->value[strcspn(f->value, "$%")]);
+}
+
+/* Notes why the kubelet's address cannot be told. With a --node-ip its name does not count. */
+static void note_address_problem(struct value_look *l, struct kubelet_found *k)
+{
+	const struct flag *ip = flags_last(&l->flags, FLAG_NODE_IP),
+			  *name = flags_last(&l->flags, FLAG_HOST_NAME);
+	const char *word = open_word(&l->unit);
+
+	if (ip && *ip->value && !is_open(ip))
+		return;
+	problem_note(k->seen.address_problem, "%s", l->rancher.problem);
+	if (l->hides_words)
+		problem_note(k->seen.address_problem, "%s", l->unit.problem);
+	if (word || is_open(ip) || is_open(name))
+		problem_note(k->seen.address_problem, "%s: %s%.150s is not known", k->seen.unit,
+			     word          ? ""
+			     : is_open(ip) ? "--node-ip="
+					   : "--hostname-override=",
+			     word ?: (is_open(ip) ? ip : name)->value);
+}
+
+static void set_address(const struct flags *of, struct kubelet_found *k)
+{
+	const struct flag *ip = flags_last(of, FLAG_NODE_IP),
+			  *name = flags_last(of, FLAG_HOST_NAME);
+
+	COPY(k->seen.node_ip, ip ? ip->value : "");
+	COPY(k->seen.host_name, name ? name->value : "");
 }
 
 /* Which flags count: of the unit where that is clear, else of the process. */
@@ -247,6 +312,7 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 {
 	const bool is_k0s = streq(k->seen.manager, "k0s");
 	struct flags of_process = {};
+	bool is_of_process = false;
 	int r;
 
 	k->rest = flags_rest(&l->unit);
@@ -266,13 +332,23 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 	} else if ((is_k0s || !l->unit.is_clear) && l->process.n_pages > 0) {
 		flags_done(&l->flags);
 		l->flags = TAKE_STRUCT(of_process);
+		is_of_process = true;
 	} else if (k->seen.is_there) {
 		problem_note(k->seen.problem, "%s", l->unit.problem);
+	}
+	set_address(&l->flags, k);
+	if (!is_of_process)
+		note_address_problem(l, k);
+	/* The line of the kubelet that runs has what files and variables do not tell. */
+	if (*k->seen.address_problem && l->process.n_pages > 0 &&
+	    streq(basename(l->process.pages[0].text), "kubelet")) {
+		set_address(&of_process, k);
+		k->seen.address_problem[0] = '\0';
 	}
 	flags_done(&of_process);
 
 	FOREACH(file, l->unit.env_files, l->unit.n_env_files)
-		k->is_waiting |= file->is_missing && !file->is_optional;
+		k->seen.is_waiting |= file->is_missing && !file->is_optional;
 	return r;
 }
 
@@ -561,8 +637,6 @@ static void find_value(const struct value_look *l, struct kubelet_found *k, enum
 
 static void find_settings(const struct value_look *l, struct kubelet_found *k)
 {
-	const struct flag *node_ip = flags_last(&l->flags, FLAG_NODE_IP);
-	const struct flag *host_name = flags_last(&l->flags, FLAG_HOST_NAME);
 	const struct flag *root_dir = flags_last(&l->flags, FLAG_ROOT_DIR);
 	const char *k0s = k0s_dir(l, k);
 
@@ -573,8 +647,6 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 	COPY(k->seen.root_dir, root_dir && !k->seen.cpus.is_unclear ? root_dir->value
 			       : k0s                                ? FS_PATH("%.180s/kubelet", k0s)
 								    : KUBELET_ROOT_DIR);
-	COPY(k->seen.node_ip, node_ip ? node_ip->value : "");
-	COPY(k->seen.host_name, host_name ? host_name->value : "");
 	COPY(k->seen.flannel_iface, l->rancher.flannel_iface);
 	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_RDMA_MODE, k->seen.vke_rdma_mode,
 		  sizeof(k->seen.vke_rdma_mode));
@@ -783,6 +855,7 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 		COPY(ret_notes->running, running);
 	}
 	make_printable(k.seen.problem);
+	make_printable(k.seen.address_problem);
 	*ret = k;
 	return 0;
 }

@@ -63,7 +63,6 @@ struct kubelet_found {
 	char binary[256];      /* that the unit runs, absolute; empty: not known */
 	bool was_started;      /* it has run in this boot */
 	bool is_unasked;       /* systemd was not asked for its unit: its files tell */
-	bool is_waiting;       /* a file that its unit needs is not there yet */
 	bool needs_dir;        /* seen.folder is one of a flag: without it a kubelet exits */
 	bool is_left_out;      /* by look.c: a copy of a node lacks such a file, or seen.file */
 	bool is_open;          /* whether an edit was made is to be looked at: ledger-files.h */

@@ -59,7 +59,7 @@ static int read_label(const struct fs *fs, const char *path, struct kubelet *k)
 /* No default holds where a file or a flag that was not seen may say something else. */
 static void forget_defaults(bool is_copy, struct kubelet_found *k)
 {
-	const bool is_absent = k->is_waiting || (*k->seen.file && !k->seen.has_file);
+	const bool is_absent = k->seen.is_waiting || (*k->seen.file && !k->seen.has_file);
 
 	k->is_left_out = is_copy && is_absent;
 	k->needs_dir = k->needs_dir && !is_copy; /* a copy may have it */

@@ -255,8 +255,10 @@ int redact_unit(const struct fs *fs, const struct unit *u)
 			put_flags(u, &c, (uint16_t)i);
 		if (u->pages[i].kind != PAGE_PROCESS)
 			fputc('\n', c.f);
-		/* Behind all that has a line number. A copy of the relevant parts would not show
-		 * the problem. */
+		/* Behind all that has a line number. */
+		for (size_t k = 0; k < u->passed.n && i == 0; k++)
+			fprintf(c.f, "PassEnvironment=%s\n", u->passed.words[k]);
+		/* A copy of the relevant parts would not show the problem. */
 		if (*u->problem && i == 0 && u->pages[i].kind == PAGE_UNIT)
 			fprintf(c.f, UNIT_PROBLEM_KEY "=%s\n", u->problem);
 		if (*u->slice && u->slice_page == i)

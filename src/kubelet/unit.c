@@ -30,6 +30,7 @@ void unit_done(struct unit *u)
 	for (size_t i = 0; i < u->n_arguments; i++)
 		free(u->arguments[i].text);
 	words_done(&u->exec);
+	words_done(&u->passed);
 	free(u->exec_at);
 	free(u->pages);
 	free(u->variables);
@@ -225,6 +226,23 @@ static int on_env_file(struct unit *u, const struct place *place, const char *va
 	return ADD(u->env_files, u->n_env_files, file);
 }
 
+static int on_passed(struct unit *u, const struct place *place, const char *value)
+{
+	_cleanup_(words_done) struct words words = {};
+	int r = split(u, place, "PassEnvironment", value, &words);
+
+	if (!*value)
+		words_done(&u->passed);
+	for (size_t i = 0; i < words.n && r >= 0; i++) {
+		char **name = APPEND(u->passed.words, u->passed.n);
+
+		if (!name)
+			return -ENOMEM;
+		*name = TAKE(words.words[i]);
+	}
+	return r;
+}
+
 /* For the copy: unit_file_has_cgroup() reads it. */
 static int on_slice(struct unit *u, const struct place *place, const char *value)
 {
@@ -245,11 +263,9 @@ static int scan_unit(struct unit *u, uint16_t page)
 	static const struct {
 		const char *key;
 		int (*on_value)(struct unit *u, const struct place *place, const char *value);
-	} keys[] = { { "EnvironmentFile", on_env_file },
-		     { UNIT_PROBLEM_KEY, on_problem },
-		     { "ExecStart", on_exec },
-		     { "Environment", on_environment },
-		     { "Slice", on_slice } };
+	} keys[] = { { "EnvironmentFile", on_env_file }, { UNIT_PROBLEM_KEY, on_problem },
+		     { "ExecStart", on_exec },           { "Environment", on_environment },
+		     { "PassEnvironment", on_passed },   { "Slice", on_slice } };
 	bool is_service = false;
 	size_t at = 0;
 	int r = 1;
@@ -534,15 +550,23 @@ static struct cursor cursor_of(const struct variable *v)
 	return (struct cursor){ { v->page, v->from, v->to }, v->from };
 }
 
-/* "$NAME" as a word of its own: none, one or more words. */
-static int expand_alone(struct unit *u, const char *name, size_t source)
+/* Nothing sets the variable. May it still be set before the kubelet starts? */
+static bool is_due(const struct unit *u, const char *name)
 {
+	return ANY(p, u->passed.words, u->passed.n, streq(*p, name)) ||
+	       ANY(f, u->env_files, u->n_env_files, f->is_missing && !f->is_optional);
+}
+
+/* "$NAME" as a word of its own: none, one or more words. */
+static int expand_alone(struct unit *u, const char *word, size_t source, struct cursor *here)
+{
+	const char *name = word + 1;
 	const struct variable *v = unit_variable(u, name);
 	char what[sizeof(u->name) + 80];
 	struct cursor c;
 
 	if (!v)
-		return 0;
+		return is_due(u, name) ? add_argument(u, word, source, here) : 0;
 	c = cursor_of(v);
 	PRINT(what, "%s: $%s", u->name, name);
 	return add_words(u, what, v->value, source, &c);
@@ -583,10 +607,12 @@ static int expand_inside(struct unit *u, const char *word, size_t source, struct
 		if (end) {
 			PRINT(name, "%.*s", (int)MIN(end - at - 2, 63), at + 2);
 			v = unit_variable(u, name);
-			n += v ? strlen(v->value) : 0;
-			fputs(v ? v->value : "", out.f);
-			at = end;
-			continue;
+			if (v || !is_due(u, name)) {
+				n += v ? strlen(v->value) : 0;
+				fputs(v ? v->value : "", out.f);
+				at = end;
+				continue;
+			}
 		}
 		n++;
 		fputc(*at, out.f);
@@ -643,7 +669,7 @@ static int arguments_expand(struct unit *u)
 		if (!has_variables)
 			r = add_argument(u, w, i, &here);
 		else if (w[0] == '$' && w[1] && w[1] != '{' && w[1] != '$')
-			r = expand_alone(u, w + 1, i);
+			r = expand_alone(u, w, i, &here);
 		else
 			r = expand_inside(u, w, i, &here);
 	}
@@ -712,12 +738,16 @@ static int resolve(const struct unit *u, const char *statement, size_t size,
 	ret->exec = u->exec;
 	ret->variables = u->variables;
 	ret->n_variables = u->n_variables;
+	ret->env_files = u->env_files;
+	ret->n_env_files = u->n_env_files;
+	ret->passed = u->passed;
 	r = arguments_expand(ret);
 	*old = kept;
 	/* They are @u's. */
-	ret->exec = (struct words){};
+	ret->exec = ret->passed = (struct words){};
 	ret->variables = NULL;
-	ret->n_variables = 0;
+	ret->env_files = NULL;
+	ret->n_variables = ret->n_env_files = 0;
 	return r;
 }
 

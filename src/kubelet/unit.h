@@ -5,6 +5,8 @@
  * On the running system systemd says what that is, and the files only tell where it is written.
  * Below a folder there is no systemd to ask: then ExecStart=, Environment= and EnvironmentFile= are
  * read here, with "$V" and "${V}", resets, drop-ins and masks: systemd.unit(5), systemd.exec(5).
+ * A variable that nothing sets stays in the words as it is written if it may still be set: one of
+ * PassEnvironment=, or any while a file of EnvironmentFile= that must be there is not.
  * Specifiers other than the unit's own name are refused there, with file and line.
  */
 #pragma once
@@ -74,6 +76,7 @@ struct unit {
 	size_t n_variables;
 	struct env_file *env_files; /* owned */
 	size_t n_env_files;
+	struct words passed;        /* of PassEnvironment= */
 	struct argument *arguments; /* owned; the command line, without the program's name */
 	size_t n_arguments;
 	char program[256]; /* absolute; empty: not known */

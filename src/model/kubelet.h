@@ -84,6 +84,9 @@ struct kubelet {
 				below */
 	char node_ip[96];    /* --node-ip: "10.0.0.2,fd00::2"; empty: not given */
 	char host_name[254]; /* --hostname-override; empty: not given */
+	/* Why it is not known which of these two it is given; empty: it is. */
+	char address_problem[256];
+	bool is_waiting;        /* a file that its unit needs is not there yet */
 	char flannel_iface[16]; /* of k3s and RKE2: flannel takes the node's address from it */
 	struct kubelet_server {
 		char host[254]; /* address, or a name that was not resolved */

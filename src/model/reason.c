@@ -271,11 +271,11 @@ static const struct {
 	},
 	[REASON_NODE_NIC_UNKNOWN] = {
 		"node-nic-unknown",
-		"No sign shows which NIC carries the node, so none that has an address or a route of "
-		"the host, or that another program is configuring, is changed or moved into a pod",
-		"Wait for the node's default route and the kubelet's address, or set them: the "
-		"service takes each when it comes. Or set [Service] NodeNIC= to the NIC that "
-		"carries the node, or to none.",
+		"It is not known which NIC carries the node, so none that has an address or a route "
+		"of the host, or that another program is configuring, is changed or moved into a pod",
+		"Wait for the node's default route and the kubelet's address, or set them, that one "
+		"by --node-ip= in the kubelet's unit: the service takes each when it comes. Or set "
+		"[Service] NodeNIC= to the NIC that carries the node, or to none.",
 	},
 	[REASON_PF_IN_USE] = {
 		"pf-in-use",
