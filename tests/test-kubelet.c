@@ -2302,6 +2302,18 @@ static void the_nodes_address_is_read(_unused_ void **state)
 		  "",
 		  "",
 		  "" },
+		{ { OWN_UNIT("--hostname-override=%l.%H.%p"),
+		    { "proc/sys/kernel/hostname", "n6.lab\n" },
+		    { "etc/hostname", "n7\n" } },
+		  "",
+		  "n6.n6.lab.kubelet",
+		  "" },
+		{ { { UNIT, "[Service]\nEnvironment=NAME=%H\nExecStart=/usr/bin/kubelet "
+			    "--hostname-override=${NAME}\n" },
+		    { "etc/hostname", "n6\n" } },
+		  "",
+		  "n6",
+		  "" },
 		/* What the kubelet is given by hand wins over what it is given by k3s. */
 		{ { { K3S_UNIT, k3s },
 		    { K3S, "kubelet-arg: [node-ip=192.0.2.7, hostname-override=n7]\n"

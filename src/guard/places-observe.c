@@ -244,9 +244,7 @@ void observe_places(const struct fs *fs, struct node *n)
 {
 	struct places p = { .fs = fs, .n = n };
 
-	if (fs_read(fs, "proc/sys/kernel/hostname", n->host_name, sizeof(n->host_name)) < 0 &&
-	    !fs->is_live)
-		fs_read(fs, "etc/hostname", n->host_name, sizeof(n->host_name));
+	fs_read_host_name(fs, n->host_name, sizeof(n->host_name));
 	make_printable(n->host_name);
 	node_note(n, fs_read_all(fs, "etc/hosts", MAX_HOSTS_BYTES, true, &p.hosts, NULL));
 	find_own_name(&p);

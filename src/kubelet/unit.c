@@ -164,14 +164,15 @@ static int on_exec(struct unit *u, const struct place *place, const char *value)
 	for (size_t i = 0; i < words.n && r >= 0; i++) {
 		char *expanded;
 
-		r = word_expand_specifiers(words.words[i], u->name, &expanded);
-		if (r < 0)
+		r = word_expand_specifiers(words.words[i], u->name, u->host, &expanded);
+		if (r == -EBADMSG)
+			refuse(u, place, "ExecStart");
+		if (r == -ENOMEM)
 			break;
-		free(words.words[i]);
-		words.words[i] = expanded;
-	}
-	if (r == -EBADMSG) {
-		refuse(u, place, "ExecStart");
+		if (r == 0) {
+			free(words.words[i]);
+			words.words[i] = expanded;
+		}
 		r = 0;
 	}
 	u->exec = TAKE_STRUCT(words);
@@ -196,7 +197,7 @@ static int on_environment(struct unit *u, const struct place *place, const char 
 	for (size_t i = 0; i < words.n && r >= 0; i++) {
 		_cleanup_(freep) char *expanded = NULL;
 
-		r = word_expand_specifiers(words.words[i], u->name, &expanded);
+		r = word_expand_specifiers(words.words[i], u->name, u->host, &expanded);
 		if (r == -ENOMEM)
 			break;
 		/* A password with a "%" is nothing to us, unless the command line has it. */
@@ -216,7 +217,7 @@ static int on_env_file(struct unit *u, const struct place *place, const char *va
 		free(TAKE(u->env_files));
 		return 0;
 	}
-	r = word_expand_specifiers(value + file.is_optional, u->name, &path);
+	r = word_expand_specifiers(value + file.is_optional, u->name, u->host, &path);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0 || !COPY(file.path, path) || *path != '/') {
@@ -838,6 +839,7 @@ int unit_read(const struct fs *fs, const char *name, bool is_asking, struct unit
 	int r;
 
 	COPY(u.name, name);
+	fs_read_host_name(fs, u.host, sizeof(u.host));
 	r = read_files(&u, fs);
 	if (r >= 0 && fs->is_live)
 		r = loaded_read(&u, fs, is_asking);

@@ -7,7 +7,7 @@
  * read here, with "$V" and "${V}", resets, drop-ins and masks: systemd.unit(5), systemd.exec(5).
  * A variable that nothing sets stays in the words as it is written if it may still be set: one of
  * PassEnvironment=, or any while a file of EnvironmentFile= that must be there is not.
- * Specifiers other than the unit's own name are refused there, with file and line.
+ * Specifiers other than the unit's own name and the host's are refused there, with file and line.
  */
 #pragma once
 
@@ -60,7 +60,7 @@ struct env_file {
 };
 
 struct unit {
-	char name[64];
+	char name[64], host[254]; /* host: the host name; empty: not known */
 	bool is_there;
 	bool is_clear;      /* the command line is all understood */
 	char problem[256];  /* the first thing that was not */

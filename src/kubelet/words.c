@@ -114,7 +114,7 @@ int words_split(const char *text, bool has_escapes, struct words *ret)
 	return 0;
 }
 
-int word_expand_specifiers(const char *word, const char *unit, char **ret)
+int word_expand_specifiers(const char *word, const char *unit, const char *host, char **ret)
 {
 	const char *dot = strrchr(unit, '.') ?: unit + strlen(unit);
 	_cleanup_(stream_done) struct stream out = {};
@@ -128,10 +128,13 @@ int word_expand_specifiers(const char *word, const char *unit, char **ret)
 			continue;
 		}
 		word++;
-		if (!strchr("%nNp", *word) || ftell(out.f) > (long)MAX_TEXT_BYTES)
+		if (!strchr(*host ? "%nNpHl" : "%nNp", *word) ||
+		    ftell(out.f) > (long)MAX_TEXT_BYTES)
 			return -EBADMSG;
-		if (*word == '%' || *word == 'n')
-			r = fputs(*word == '%' ? "%" : unit, out.f);
+		if (strchr("%nH", *word))
+			r = fputs(*word == '%' ? "%" : *word == 'n' ? unit : host, out.f);
+		else if (*word == 'l')
+			r = fprintf(out.f, "%.*s", (int)strcspn(host, "."), host);
 		else
 			r = fprintf(out.f, "%.*s", (int)(dot - unit), unit);
 	}

@@ -29,10 +29,11 @@ char *word_trim(char *text);
 int words_split(const char *text, bool has_escapes, struct words *ret);
 
 /*
- * The specifiers that name the unit: "%n", "%N" and "%p", and "%%". -EBADMSG: another one, or the
+ * The specifiers that name the unit: "%n", "%N" and "%p"; those of the host name @host, whole "%H"
+ * and up to its first dot "%l"; and "%%". -EBADMSG: another one, no @host is known (""), or the
  * word becomes longer than MAX_TEXT_BYTES. @ret: the caller's.
  */
-int word_expand_specifiers(const char *word, const char *unit, char **ret);
+int word_expand_specifiers(const char *word, const char *unit, const char *host, char **ret);
 
 /* An assignment of a file of variables, or of a unit. */
 struct variable {

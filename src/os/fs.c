@@ -415,6 +415,13 @@ int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
 	return 0;
 }
 
+int fs_read_host_name(const struct fs *fs, char *buf, size_t size)
+{
+	int r = fs_read(fs, "proc/sys/kernel/hostname", buf, size);
+
+	return r < 0 && !fs->is_live ? fs_read(fs, "etc/hostname", buf, size) : r;
+}
+
 int fs_read_u32(const struct fs *fs, const char *path, uint32_t *ret)
 {
 	unsigned long long value;

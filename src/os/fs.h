@@ -90,6 +90,8 @@ int fs_resolve(const struct fs *fs, const char *path, char ret[static PATH_MAX])
  * -EINVAL, never a wait.
  */
 int fs_read(const struct fs *fs, const char *path, char *buf, size_t size);
+/* The node's host name, as above. A tree that lacks the kernel's has that of /etc/hostname. */
+int fs_read_host_name(const struct fs *fs, char *buf, size_t size);
 int fs_read_u32(const struct fs *fs, const char *path,
 		uint32_t *ret); /* any base; -EINVAL, -ERANGE */
 
