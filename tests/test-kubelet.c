@@ -2207,7 +2207,7 @@ static void the_nodes_address_is_read(_unused_ void **state)
 {
 	static const char k3s[] = "[Service]\nExecStart=/usr/local/bin/k3s server\n";
 	static const struct {
-		struct entry entries[3];
+		struct entry entries[6];
 		const char *node_ip, *host_name, *flannel_iface;
 	} rows[] = {
 		{ { PLAIN_UNIT }, "", "", "" },
@@ -2302,6 +2302,19 @@ static void the_nodes_address_is_read(_unused_ void **state)
 		  "",
 		  "",
 		  "" },
+		/* The last of the folder wins, other names are not read, null takes back. */
+		{ { { "usr/lib/systemd/system/microshift.service",
+		      "[Service]\nWorkingDirectory=/usr/bin/\nExecStart=microshift run\n" },
+		    { "etc/microshift/config.yaml",
+		      "node:\n  hostnameOverride: n5\n  nodeIP: 192.0.2.5\n" },
+		    { "etc/microshift/config.d/10-a.yaml", "node:\n  nodeIP: 192.0.2.6\n" },
+		    { "etc/microshift/config.d/20-a.yaml",
+		      "node:\n  nodeIP: 192.0.2.7\n  hostnameOverride: null\n" },
+		    { "etc/microshift/config.d/30-a.conf", "node:\n  nodeIP: 192.0.2.8\n" },
+		    { "etc/microshift/config.d/40-a.yaml", "# node:\n" } },
+		  "192.0.2.7",
+		  "",
+		  "" },
 		{ { OWN_UNIT("--hostname-override=%l.%H.%p"),
 		    { "proc/sys/kernel/hostname", "n6.lab\n" },
 		    { "etc/hostname", "n7\n" } },
@@ -2328,12 +2341,13 @@ static void the_nodes_address_is_read(_unused_ void **state)
 		struct kubelet_found k;
 
 		root_open(&root);
-		for (size_t e = 0; e < 3 && rows[i].entries[e].path; e++)
+		for (size_t e = 0; e < 6 && rows[i].entries[e].path; e++)
 			put_text(&root, rows[i].entries[e].path, rows[i].entries[e].text);
 		look_for(&root.fs, BEST_EFFORT, &k);
 		assert_string_equal(k.seen.node_ip, rows[i].node_ip);
 		assert_string_equal(k.seen.host_name, rows[i].host_name);
 		assert_string_equal(k.seen.flannel_iface, rows[i].flannel_iface);
+		assert_string_equal(k.seen.address_problem, "");
 		assert_capture_tells_the_same(&root, NULL);
 	}
 }

@@ -20,7 +20,7 @@
 #define MINOR_RESET     28 /* its drop-ins set what they do not say to the default */
 #define K0S_DIR         "/var/lib/k0s"
 #define MICROSHIFT_FILE "/var/lib/microshift/resources/kubelet/config/config.yaml"
-#define MICROSHIFT_CONF "/etc/microshift/config.yaml"
+#define MICROSHIFT_CONF "/etc/microshift/config"
 #define MAX_CMDLINE     ((size_t)2 * 1024 * 1024) /* the kernel's default limit */
 
 /* In the order in which they are tried. */
@@ -654,16 +654,38 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 		  sizeof(k->seen.vke_gpu_schedule));
 }
 
-/* MicroShift hands the kubelet what its own file says of the node: pkg/node/kubelet.go. */
+/* 0 or -ENOMEM. One that is empty, or only has comments, says nothing. */
+static int add_microshift(const struct value_look *l, struct kubelet_found *k, const char *path,
+			  const char *name, struct sources *own)
+{
+	int r = sources_add_file(own, l->fs, path, name, YAML_ANY);
+
+	if (r < 0 && r != -ENOENT && r != -ENODATA)
+		problem_note(k->seen.address_problem, "%s", own->problem);
+	own->problem[0] = '\0';
+	return r == -ENOMEM ? r : 0;
+}
+
+/* MicroShift hands the kubelet what its own files say of the node: pkg/node/kubelet.go. Those of
+ * its folder are merged over the first one in the order of their names, null takes back:
+ * "Using configuration snippets" of its documentation. */
 static int find_microshift(const struct value_look *l, struct kubelet_found *k)
 {
 	_cleanup_(sources_done) struct sources own = {};
+	_cleanup_(fs_names_done) struct fs_names names = {};
 	const struct yaml_item *ip, *name;
+	int r;
 
 	if (!streq(k->seen.manager, "microshift"))
 		return 0;
-	if (sources_add_file(&own, l->fs, MICROSHIFT_CONF, "", YAML_ANY) == -ENOMEM)
-		return -ENOMEM;
+	r = add_microshift(l, k, MICROSHIFT_CONF ".yaml", "", &own);
+	if (r >= 0 && fs_list(l->fs, fs_bare(MICROSHIFT_CONF ".d"), &names) == -ENOMEM)
+		r = -ENOMEM;
+	FOREACH_WHILE(it, names.names, names.n_names, r >= 0)
+		if (streq(strrchr(*it, '.') ?: "", ".yaml"))
+			r = add_microshift(l, k, FS_PATH(MICROSHIFT_CONF ".d/%s", *it), *it, &own);
+	if (r < 0)
+		return r;
 	ip = sources_find(&own, "node", "nodeIP", NULL);
 	name = sources_find(&own, "node", "hostnameOverride", NULL);
 	COPY(k->seen.node_ip, ip && !ip->is_odd && !ip->is_null ? ip->text : "");
