@@ -36,6 +36,8 @@
 
 #define MAX_MOUNTS_BYTES  (16u << 20) /* a node with pods has some thousand, of 300 bytes each */
 #define MAX_CMDLINE_BYTES (2u << 20)
+#define MAX_TOML_BYTES    (1u << 20)
+#define CONTAINERD        "etc/containerd/config.toml"
 #define MAX_VISITS        128u /* of mounts and block devices; rings are data */
 #define MOUNTS            "proc/self/mountinfo"
 
@@ -489,6 +491,33 @@ static void record_mounts(const struct storage *s)
 	node_note(s->p->n, fs_record_stream(s->p->fs, MOUNTS, &out));
 }
 
+/* The folder of containerd: root at the top level of its file. No other line is recorded. */
+static void visit_containerd(struct storage *s)
+{
+	_cleanup_(freep) char *text = NULL;
+	char *rest, *line, kept[PATH_MAX + 16];
+
+	if (!node_note(s->p->n,
+		       fs_read_all(s->p->fs, CONTAINERD, MAX_TOML_BYTES, true, &text, NULL)))
+		return;
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		const char *at = line + strspn(line, " \t"), *value = after(at, "root");
+
+		if (*at == '[') /* a table */
+			return;
+		if (!value || value[strspn(value, " \t")] != '=')
+			continue;
+		value += strspn(value, " \t=");
+		if ((*value != '"' && *value != '\'') || value[1] != '/')
+			continue;
+		line[(size_t)(value - line) + 1 + strcspn(value + 1, "\"'")] = '\0';
+		visit_path(s, value + 1);
+		PRINT(kept, "root = \"%s\"\n", value + 1);
+		fs_record(s->p->fs, RECORD_FILE, CONTAINERD, kept, strlen(kept));
+		return;
+	}
+}
+
 static void visit_folders(struct storage *s)
 {
 	static const char *const folders[] = { "/",
@@ -507,6 +536,7 @@ static void visit_folders(struct storage *s)
 		visit_path(s, folders[i]);
 	if (*s->p->n->kubelet.root_dir)
 		visit_path(s, s->p->n->kubelet.root_dir);
+	visit_containerd(s);
 	for (size_t i = s->n_mounts; i-- > 0;)
 		if (streq(s->mounts[i].type, "overlay") && strchr(s->mounts[i].point + 1, '/')) {
 			visit_path(s, s->mounts[i].point);

@@ -318,6 +318,8 @@ static const char *const hosts_words[] = { "10.0.0.1", "fd00::1", "fe80::1%eth1"
 static const char *const resolv_words[] = { "nameserver ", "10.0.0.53", "127.0.0.53", "fd00::53",
 					    "fe80::1",     "%eth1",     "search x",   "\n",
 					    " ",           "\t",        "# ",         NULL };
+static const char *const containerd_words[] = { "root", " = ", "=",  "\"/a/b\"", "'/a'",
+						"\"",   "[x]", "\n", "#",        NULL };
 static const char *const mountinfo_words[] = { "1 1 0:9 / ",
 					       "1 1 7:0 / ",
 					       "/ ",
@@ -453,6 +455,11 @@ static const struct format {
 	  mountinfo_words,
 	  { { "sys/dev/block/7:0/loop/backing_file", "/var/x\n" },
 	    { "etc/hosts", "10.0.0.8 b\n" } } },
+	{ "containerd",
+	  "etc/containerd/config.toml",
+	  see_places,
+	  containerd_words,
+	  { { "proc/self/mountinfo", "1 1 0:9 / /a rw - nfs4 10.0.0.9:/a rw,addr=10.0.0.9\n" } } },
 	{ "boot", "proc/cmdline", see_places, boot_words, {} },
 	{ "packet", "proc/self/net/packet", see_signs, packet_words, {} },
 	{ "netif-link", "run/systemd/netif/links/2", see_signs, link_state_words, {} },
