@@ -35,6 +35,7 @@ struct in_use_scene {
 	struct rule rules[2];
 	struct sock socks[8];
 	struct tunnel_end ends[1];
+	struct destination destinations[1];
 	struct netns netnses[2];
 	struct ledger_entry ledger[2];
 	struct device_memory devices[1];
@@ -69,6 +70,7 @@ static void make_scene(struct in_use_scene *s)
 			      .rules = s->rules,
 			      .socks = s->socks,
 			      .tunnel_ends = s->ends,
+			      .destinations = s->destinations,
 			      .netnses = s->netnses,
 			      .users = s->users };
 	s->memory = (struct memory){ .ledger = s->ledger, .devices = s->devices };
@@ -409,6 +411,59 @@ static void ntpd_of_this_address_alone(struct in_use_scene *s)
 static void a_socket_of_the_netdev(struct in_use_scene *s)
 {
 	add_sock(s, IPPROTO_UDP, "0.0.0.0", 4789)->ifindex = ETH1;
+}
+
+/* --- mounts --- */
+
+static struct lookup *add_mount(struct in_use_scene *s)
+{
+	struct destination *d = &s->destinations[s->n.n_destinations++];
+
+	an_address(s);
+	*d = (struct destination){ TO_MOUNT, "nfs server" };
+	d->lookup = (struct lookup){ .family = AF_INET, .dst = { 10, 30, 9, 9 }, .found = ETH1 };
+	return &d->lookup;
+}
+static void a_mount(struct in_use_scene *s)
+{
+	add_mount(s);
+}
+static void a_mount_by_a_second_hop(struct in_use_scene *s)
+{
+	struct lookup *l = add_mount(s);
+
+	l->found = ETH0;
+	l->hops[1] = ETH1;
+	l->n_hops = 2;
+}
+static void a_mount_elsewhere(struct in_use_scene *s)
+{
+	add_mount(s)->found = ETH0;
+}
+static void a_mount_without_a_way(struct in_use_scene *s)
+{
+	add_mount(s)->result = -ENETUNREACH;
+}
+static void a_mount_by_its_netdev(struct in_use_scene *s)
+{
+	struct lookup *l = add_mount(s);
+
+	*l = (struct lookup){ .found = ETH1 };
+}
+static void what_the_node_lives_on(struct in_use_scene *s)
+{
+	add_mount(s);
+	s->destinations[0].to = TO_STORAGE;
+}
+static void a_name_server(struct in_use_scene *s)
+{
+	add_mount(s);
+	s->destinations[0].to = TO_NAME_SERVER;
+}
+static void a_device_on_the_command_line(struct in_use_scene *s)
+{
+	add_mount(s)->family = AF_UNSPEC;
+	s->destinations[0].to = TO_STORAGE;
 }
 
 /* --- tunnels --- */
@@ -777,6 +832,17 @@ static const struct {
 	  "a program listens on 10.30.2.2, UDP port 123" },
 	{ "bound to the netdev", a_socket_of_the_netdev, IN_USE_USED,
 	  "a socket is bound to eth1, UDP port 4789" },
+	{ "mount", a_mount, IN_USE_USED, "eth1 leads to 10.30.9.9, nfs server" },
+	{ "mount by a second hop", a_mount_by_a_second_hop, IN_USE_USED,
+	  "eth1 leads to 10.30.9.9, nfs server" },
+	{ "mount elsewhere", a_mount_elsewhere, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "mount without a way", a_mount_without_a_way, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "mount by its netdev", a_mount_by_its_netdev, IN_USE_USED, "eth1 leads to nfs server" },
+	{ "what the node lives on", what_the_node_lives_on, IN_USE_USED,
+	  "eth1 leads to 10.30.9.9, nfs server" },
+	{ "name server", a_name_server, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "device on the command line", a_device_on_the_command_line, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
 	{ "tunnel", a_tunnel, IN_USE_USED, "the tunnel gre1 leads to 10.30.2.9" },
 	{ "down tunnel", a_tunnel_that_is_down, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "other tunnel", a_tunnel_elsewhere, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },

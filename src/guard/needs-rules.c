@@ -453,7 +453,7 @@ static void add_destinations(struct search *s)
 				       : d->to == TO_DEFAULT && d->lookup.family == AF_INET ? 0
 											    : 1;
 
-			if (of != turn || (of == 2 && s->is_ipv4_known) ||
+			if (of != turn || d->to == TO_MOUNT || (of == 2 && s->is_ipv4_known) ||
 			    (of == 3 && s->has_default[d->lookup.family == AF_INET6] &&
 			     !is_bound_to(s->n, s->p, d->lookup.ifindex)))
 				continue;

@@ -416,6 +416,7 @@ void observe_destinations_ask(struct os *d, struct node *n)
 	for (size_t i = 0; i < n->n_destinations; i++) {
 		ask(d, n, &n->destinations[i].lookup);
 		asked = n->destinations[i]; /* the array may move */
-		add_ends(&g, n, &asked);
+		if (asked.to != TO_MOUNT)
+			add_ends(&g, n, &asked);
 	}
 }

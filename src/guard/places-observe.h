@@ -4,9 +4,10 @@
  * netdev it reaches them: observe_destinations_ask() in step/observers.h.
  *
  * node.destinations get the servers of the kubelet's kubeconfigs (node.kubelet.servers), name
- * servers, and what the file systems of the node come from (storage-observe.c). /etc/hosts alone
- * tells what a name is; DNS is never asked. An address on the loopback, such as the proxy of
- * kubespray or k3s, is no destination: node.kubelet.servers has the words.
+ * servers, what the file systems of the node come from, and the servers of other mounts
+ * (storage-observe.c). /etc/hosts alone tells what a name is; DNS is never asked. An address on the
+ * loopback, such as the proxy of kubespray or k3s, is no destination: node.kubelet.servers has the
+ * words.
  *
  * Name servers: /etc/resolv.conf, and where that names a stub on the loopback address, the servers
  * behind it, as resolved and NetworkManager write them: systemd-resolved.service(8),

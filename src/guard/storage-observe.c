@@ -19,6 +19,8 @@
  * count. The runtime may have its folder elsewhere: the layers of the overlay that was mounted last
  * are in it. An overlay at the top level, as "/usr" with systemd-sysext, is none of a container.
  *
+ * The other mounts of file systems without a device tell their servers alone, as TO_MOUNT.
+ *
  * On the command line ip= of kernel and dracut (Documentation/admin-guide/nfs/nfsroot.rst,
  * dracut.cmdline(7)), bootdev=, BOOTIF= of pxelinux, nfsroot=, netroot=, root=, nbdroot= and
  * iscsi_target_ip=.
@@ -50,6 +52,7 @@ struct mount {
 struct storage {
 	struct mount *mounts; /* owned */
 	struct places *p;
+	enum destination_to to; /* of the servers of mounts */
 	size_t n_mounts;
 	uint32_t n_visits;
 };
@@ -59,7 +62,7 @@ static void add(struct storage *s, const char *host, const char *what, const cha
 	char words[sizeof(((struct destination *)0)->words)];
 
 	PRINT(words, "%.60s, %.90s", what, where);
-	places_add(s->p, TO_STORAGE, host, words);
+	places_add(s->p, s->to, host, words);
 }
 
 static void add_device(struct storage *s, const char *name, const char *what, const char *where)
@@ -176,7 +179,9 @@ static void visit_network(struct storage *s, const struct mount *m)
 	char what[64], list[512];
 	bool is_found = false;
 
-	PRINT(what, "%.16s server of %.30s", m->type, m->point);
+	/* A capture has the words, and names of other folders are no part of it. */
+	PRINT(what, "%.16s server%s%.30s", m->type, s->to == TO_MOUNT ? "" : " of ",
+	      s->to == TO_MOUNT ? "" : m->point);
 	for (size_t i = 0; i < ELEMENTSOF(peer_keys); i++) {
 		const char *at = m->options;
 
@@ -544,6 +549,20 @@ static void visit_folders(struct storage *s)
 		}
 }
 
+/* Adds the servers of the other mounts; the source of one without a server, as tmpfs, is a word. */
+static void visit_others(struct storage *s)
+{
+	s->to = TO_MOUNT;
+	for (size_t i = 0; i < s->n_mounts; i++) {
+		const struct mount *m = &s->mounts[i];
+
+		if (!m->is_visited && (is_prefix(m->device, "0:") || is_lustre(m)) &&
+		    strpbrk(m->source, ":./"))
+			visit_network(s, m);
+	}
+	s->to = TO_STORAGE;
+}
+
 /* The service may have mounts of its own; those of the first process are the host's. */
 static void add_mounts(struct storage *s)
 {
@@ -565,6 +584,7 @@ static void add_mounts(struct storage *s)
 	}
 	visit_folders(s);
 	record_mounts(s);
+	visit_others(s);
 }
 
 /* --- command line --- */
@@ -693,7 +713,7 @@ static int on_word(void *userdata, const char *word)
 
 void storage_add(struct places *p)
 {
-	_owns_(struct storage, mounts) s = { .p = p };
+	_owns_(struct storage, mounts) s = { .p = p, .to = TO_STORAGE };
 
 	add_mounts(&s);
 	node_note(p->n, cmdline_read(p->fs, on_word, &s));

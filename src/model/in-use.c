@@ -318,6 +318,29 @@ static bool find_sock(const struct node *n, const struct netdev *nd, const struc
 	return false;
 }
 
+/*
+ * Does a packet to the server of a mount leave by it? A client of NFS closes its connection when it
+ * was idle: XS_IDLE_DISC_TO in net/sunrpc/xprtsock.c. So no socket tells.
+ */
+static bool find_mount(const struct node *n, const struct netdev *nd, char *ret, size_t size)
+{
+	char address[INET6_ADDRSTRLEN];
+
+	FOREACH(d, n->destinations, n->n_destinations) {
+		const struct lookup *l = &d->lookup;
+
+		if ((d->to != TO_MOUNT && (d->to != TO_STORAGE || l->family == AF_UNSPEC)) ||
+		    l->result < 0 ||
+		    (l->found != nd->ifindex && !ANY(hop, l->hops, l->n_hops, *hop == nd->ifindex)))
+			continue;
+		ip_format(l->family, l->dst, UINT32_MAX, address, sizeof(address));
+		snprintf(ret, size, "%s leads to %s%s%.80s", nd->name, address,
+			 *address ? ", " : "", d->words);
+		return true;
+	}
+	return false;
+}
+
 /* Without an end of its own a tunnel takes the gateway: ip_tunnel_xmit() in net/ipv4/ip_tunnel.c */
 static bool takes_gateway(const struct node *n, const struct netdev *nd)
 {
@@ -403,7 +426,7 @@ static enum in_use_degree judge_netdev(const struct graph *g, const struct memor
 	enum in_use_degree degree;
 
 	is_ra_ours = is_ra_ours || is_asked_for_ra(g, memory, nd);
-	if (find_route(n, nd, is_ra_ours, true, why, size) ||
+	if (find_route(n, nd, is_ra_ours, true, why, size) || find_mount(n, nd, why, size) ||
 	    (n->has_socks && find_sock(n, nd, NULL, why, size)))
 		return IN_USE_USED;
 	degree = judge_addresses(n, memory, nd, is_ra_ours, why, size);

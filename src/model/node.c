@@ -123,6 +123,7 @@ NAMES(destination_to_name, enum destination_to, _TO_N,
 	      [TO_API_SERVER] = "api-server",
 	      [TO_NAME_SERVER] = "name-server",
 	      [TO_STORAGE] = "storage",
+	      [TO_MOUNT] = "mount",
 	      [TO_TUNNEL_END] = "tunnel-end",
       });
 

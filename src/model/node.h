@@ -441,7 +441,7 @@ struct node {
 	struct netconf all;     /* conf/all: the IPv4 ones that count together with the netdev's */
 	struct lookup *lookups; /* owned */
 	size_t n_lookups;
-	struct destination *destinations; /* owned; what the node must reach, with the answers */
+	struct destination *destinations; /* owned; what the node reaches, with the answers */
 	size_t n_destinations;
 	struct tunnel_end *tunnel_ends; /* owned; WireGuard's last */
 	size_t n_tunnel_ends;

@@ -109,13 +109,14 @@ struct lookup {
 	uint32_t prefix_len;
 };
 
-/* A place that the node must reach, or the other end of a tunnel by which it reaches one. */
+/* A place that the node reaches, or the other end of a tunnel by which it reaches one. */
 enum destination_to {
 	TO_DEFAULT, /* an address that only default routes lead to */
 	TO_VRF,     /* the same, with the VRF as output device */
 	TO_API_SERVER,
 	TO_NAME_SERVER,
 	TO_STORAGE,    /* of the root file system, and those that kubelet and runtime live on */
+	TO_MOUNT,      /* of the other network mounts: not needed, but the netdev is in use */
 	TO_TUNNEL_END, /* the remote end of a tunnel that a packet to one of the others leaves by */
 	_TO_N
 };
