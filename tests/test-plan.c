@@ -2322,6 +2322,47 @@ static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
 	}
 }
 
+/* A VLAN is the host's where the NIC itself has an address. */
+static void a_vlan_with_the_rails_addresses_gets_its_mtu(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *own, *of_vlan;
+		uint32_t want, have;
+		const char *expected, *detail;
+	} rows[] = {
+		{ "the rail's", NULL, "10.60.0.2", 4200, 1500,
+		  "set-mtu " FIRST " 1500->4200\nset-mtu " FIRST " 1500->4200", "eth1" },
+		{ "the host's", "10.0.0.2", "10.60.0.2", 4200, 1500, "set-mtu " FIRST " 1500->4200",
+		  "eth1" },
+		{ "without addresses", NULL, NULL, 4200, 1500, "set-mtu " FIRST " 1500->4200",
+		  "eth1" },
+		{ "the rail's is lowered", NULL, "10.60.0.2", 1500, 4200,
+		  "set-mtu " FIRST " 4200->1500\nset-mtu " FIRST " 4200->1500", "eth1" },
+		{ "the host's goes down with it", "10.0.0.2", "10.60.0.2", 1500, 4200,
+		  "set-mtu " FIRST " 4200->1500", "eth1 and eth1.7" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct netdev *vlan;
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.sections[0].mtu = rows[i].want;
+		vlan = add_netdev(&s, 30, "eth1.7", "");
+		COPY(vlan->kind, "vlan");
+		vlan->link = netdev_of(&s, FIRST)->ifindex;
+		netdev_of(&s, FIRST)->mtu = vlan->mtu = rows[i].have;
+		if (rows[i].own)
+			add_address(&s, vlan->link, rows[i].own, 24);
+		if (rows[i].of_vlan)
+			add_address(&s, vlan->ifindex, rows[i].of_vlan, 24);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+		make_plan(&s, &p);
+		assert_row(rows[i].name, p.actions[0].detail, rows[i].detail);
+	}
+}
+
 static void on_a_vlan(struct scene *s)
 {
 	struct netdev *vlan = add_netdev(s, 30, "eth1.7", "");
@@ -3983,6 +4024,7 @@ int main(void)
 		cmocka_unit_test(the_pf_is_handed_out_unless_vfs_are_asked_for),
 		cmocka_unit_test(mtu_is_raised_everywhere_and_never_lowered_under_vfs),
 		cmocka_unit_test(a_vf_gets_no_larger_mtu_than_its_pf_keeps),
+		cmocka_unit_test(a_vlan_with_the_rails_addresses_gets_its_mtu),
 		cmocka_unit_test(a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow),
 		cmocka_unit_test(
 			prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run),

@@ -294,6 +294,20 @@ static void bonded(struct scene *s)
 	COPY(s->gids[0][1].netdev, "bond0");
 }
 
+static void vlan(struct scene *s)
+{
+	s->config.route.rules = POLICY_RULES_YES;
+	s->netdevs[3] = (struct netdev){ 95, "eth1.7", .is_up = true, .kind = "vlan" };
+	s->netdevs[3].link = RAIL1;
+	s->node.n_netdevs = 4;
+	add_address(s, 95, "10.60.0.2", 24, 0);
+}
+static void vlan_beside_an_address(struct scene *s)
+{
+	yes(s);
+	vlan(s);
+}
+
 static void a_table_and_rules_for_each_nic_that_needs_them(_unused_ void **state)
 {
 	static const struct {
@@ -319,6 +333,15 @@ static void a_table_and_rules_for_each_nic_that_needs_them(_unused_ void **state
 		{ "main picks another behind the gateway", one_with_gateway_behind_another,
 		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
 		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
+		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
+		  "add-rule " FIRST " oif eth1 table 11400010" },
+		{ "the address is on a VLAN", vlan,
+		  "set-metric " FIRST " 10.60.0.2/24 -> 200\n"
+		  "set-route " FIRST " 10.60.0.0/24 table 11400095\n"
+		  "add-rule " FIRST " from 10.60.0.2 table 11400095\n"
+		  "add-rule " FIRST " oif eth1.7 table 11400095" },
+		{ "a VLAN beside its own address", vlan_beside_an_address,
+		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
 		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
 		  "add-rule " FIRST " oif eth1 table 11400010" },
 		{ "two addresses, one prefix", two_of_a_prefix,

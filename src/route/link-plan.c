@@ -93,6 +93,20 @@ static uint32_t find_wanted(const struct node *n, const struct plan *p, const st
 	return MIN(d->config->mtu, MAX(nd->mtu, pf->mtu));
 }
 
+/* VLANs that are the host's go down with it: vlan_device_event() in net/8021q/vlan.c. */
+static const char *name_lowered(struct plan *p, const struct netdev *nd, uint32_t mtu)
+{
+	const struct netdev *upper;
+	char text[128];
+
+	COPY(text, nd->name);
+	for (size_t i = 0; (upper = graph_above(&p->graph, nd, &i));)
+		if (streq(upper->kind, "vlan") && upper->mtu > mtu &&
+		    !ANY(k, p->nic_netdevs, p->n_nic_netdevs, k->netdev == upper))
+			append_word(text, sizeof(text), " and ", "%s", upper->name);
+	return action_text(&p->texts, text);
+}
+
 static void want_mtu(const struct node *n, struct plan *p, const struct device *d,
 		     const struct netdev *nd)
 {
@@ -119,7 +133,8 @@ static void want_mtu(const struct node *n, struct plan *p, const struct device *
 	if (a->reason == REASON_MTU_TOO_LARGE)
 		a->detail = plan_text(p, "%s takes at most %" PRIu32, nd->name, nd->max_mtu);
 	else
-		a->detail = action_text(&p->texts, nd->name);
+		a->detail =
+			a->reason ? action_text(&p->texts, nd->name) : name_lowered(p, nd, want);
 }
 
 /* Its own netdev, then VLANs above that have the rail's addresses: none may have more than it. */

@@ -128,6 +128,8 @@ const struct netdev *nic_netdev_next_vlan(const struct plan *p, const struct net
 {
 	const struct netdev *upper;
 
+	if (has_routed_address(p->graph.n, nd))
+		return NULL;
 	while ((upper = graph_above(&p->graph, nd, i)))
 		if (upper->netns == 0 && is_vlan_on(p->graph.n, upper, nd) &&
 		    has_routed_address(p->graph.n, upper))
@@ -223,7 +225,7 @@ static void release(const struct node *n, const struct memory *memory, struct pl
 		plan_revert_netdev(n, memory, p, nd->ifindex);
 }
 
-/* Its own netdev, or the bond above it, and VLANs above that have addresses. */
+/* Its own netdev, or the bond above it, and VLANs above that have the addresses instead. */
 static void add_netdevs(const struct config *c, struct plan *p, const struct device *d,
 			const struct netdev *nd)
 {

@@ -10,7 +10,10 @@
 
 const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex); /* or NULL */
 
-/* The next VLAN above @nd that has addresses, then NULL; @i is 0 before the first. */
+/*
+ * The next VLAN above @nd that has the rail's addresses, then NULL; @i is 0 before the first. Where
+ * @nd itself has an address to route for, those of VLANs are the host's, such as of its storage.
+ */
 const struct netdev *nic_netdev_next_vlan(const struct plan *p, const struct netdev *nd, size_t *i);
 
 /*
