@@ -649,7 +649,12 @@ static void the_way_of_each_packet_comes_back(_unused_ void **state)
 		{ .ifindex = 2, .name = "v2", .bond_mode = -1, .netns = 2 },
 	};
 	struct route routes[] = {
-		{ .family = AF_INET, .table = 77, .type = 7, .is_dead = true, .has_more = true },
+		{ .family = AF_INET,
+		  .table = 77,
+		  .via = "fe80::1",
+		  .type = 7,
+		  .is_dead = true,
+		  .has_more = true },
 	};
 	struct rule rules[] = {
 		{ .family = AF_INET,

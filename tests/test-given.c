@@ -294,6 +294,8 @@ static void a_route_of_a_pf_is_put_back_as_it_was(_unused_ void **state)
 	static const struct route rows[] = {
 		{ .family = AF_INET, .dst = { 10, 99 }, .prefix_len = 16, .metric = 7 },
 		{ .family = AF_INET, .gateway = { 10, 30, 2, 1 }, .src = { 10, 30, 2, 2 } },
+		{ .family = AF_INET, .via = "fe80::1" },
+		{ .family = AF_INET, .via = "fe80::1", .src = { 10, 30, 2, 2 } },
 		{ .family = AF_INET6, .dst = { 0xfd }, .prefix_len = 8, .src = { 0xfd, 1 } },
 	};
 

@@ -317,6 +317,7 @@ static void nexthop_objects_are_looked_up(_unused_ void **state)
 	assert_int_equal(add_nexthop(11, one, "fd00:1::1", NULL), 0);
 	assert_int_equal(add_nexthop(21, two, "fd00:2::1", NULL), 0);
 	assert_int_equal(add_nexthop(31, 0, NULL, members6), 0);
+	assert_int_equal(add_default_by(AF_INET, 21), 0);
 	assert_int_equal(add_default_by(AF_INET, 10), 0);
 	assert_int_equal(add_default_by(AF_INET, 30), 0);
 	assert_int_equal(add_default_by(AF_INET6, 21), 0);
@@ -330,7 +331,7 @@ static void nexthop_objects_are_looked_up(_unused_ void **state)
 	assert_int_equal(find(&all[0], "0.0.0.0", 0, 0)->ifindex, one);
 	assert_int_equal(find(&all[0], "::", 0, 0)->ifindex, two);
 	for (int i = 0; i < 2; i++)
-		assert_null(find(&all[i], "0.0.0.0", 0, 3));
+		assert_null(find(&all[i], "0.0.0.0", 0, 4));
 	assert_int_equal(all[0].n, all[1].n);
 	for (size_t i = 0; i < all[0].n; i++)
 		assert_true(is_same(&all[0].all[i], &all[1].all[i]));
@@ -401,12 +402,14 @@ static void ours_are_made_replaced_found_and_removed_in_any_table(_unused_ void 
 	struct route ours[] = {
 		own("10.1.0.0", 24, table, one, NULL),
 		own("0.0.0.0", 0, table, one, "10.1.0.1"),
+		own("10.9.0.0", 16, table, one, "0.0.0.0"), /* by a gateway of IPv6 */
 		own("fd00:1::", 64, table, one, NULL),
 		own("::", 0, table, one, "fd00:1::1"),
 	};
 	struct route other = ours[1];
 
 	netns_parse("10.1.0.2", ours[0].src);
+	COPY(ours[2].via, "fe80::1");
 	for (int again = 0; again < 2; again++)
 		for (size_t i = 0; i < ELEMENTSOF(ours); i++)
 			assert_int_equal(route_set(&nl, &ours[i], again), 0);

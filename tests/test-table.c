@@ -308,6 +308,29 @@ static void vlan_beside_an_address(struct scene *s)
 	vlan(s);
 }
 
+/* BGP without numbers: the gateways of a rail are of IPv6, RFC 5549. */
+static void by_gateways_of_ipv6(struct scene *s)
+{
+	yes(s);
+	COPY(add_route(s, "10.90.0.0", 16, RAIL1, "0.0.0.0", 20)->via, "fe80::1");
+	COPY(add_route(s, "0.0.0.0", 0, RAIL1, "0.0.0.0", 500)->via, "fe80::1");
+	add_node_route(s);
+}
+static void by_a_gateway_of_each_family(struct scene *s)
+{
+	yes(s);
+	COPY(add_route(s, "0.0.0.0", 0, RAIL1, "0.0.0.0", 20)->via, "fe80::1");
+	one_with_gateway_behind_another(s);
+	s->node.n_addresses--;
+	s->ports[0].n_gids--;
+}
+static void by_a_gateway_that_is_not_known(struct scene *s)
+{
+	yes(s);
+	add_route(s, "10.90.0.0", 16, RAIL1, "0.0.0.0", 20);
+	add_node_route(s);
+}
+
 static void a_table_and_rules_for_each_nic_that_needs_them(_unused_ void **state)
 {
 	static const struct {
@@ -333,6 +356,16 @@ static void a_table_and_rules_for_each_nic_that_needs_them(_unused_ void **state
 		{ "main picks another behind the gateway", one_with_gateway_behind_another,
 		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
 		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
+		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
+		  "add-rule " FIRST " oif eth1 table 11400010" },
+		{ "gateways of IPv6", by_gateways_of_ipv6,
+		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		  "set-route " FIRST " 10.90.0.0/16 table 11400010\n"
+		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
+		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
+		  "add-rule " FIRST " oif eth1 table 11400010" },
+		{ "gateway that is not known", by_a_gateway_that_is_not_known,
+		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
 		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
 		  "add-rule " FIRST " oif eth1 table 11400010" },
 		{ "the address is on a VLAN", vlan,
@@ -463,6 +496,36 @@ static void nic_gone(struct scene *s)
 	s->node.n_ibdevs = 1;
 	s->pcis[0] = s->pcis[1];
 	s->node.n_pcis = 1;
+}
+
+static void a_gateway_of_ipv6_comes_with_its_route(_unused_ void **state)
+{
+	for (int has_other = 0; has_other < 2; has_other++) {
+		_cleanup_(plan_done) struct plan p = {};
+		char text[4096] = "";
+		struct scene s;
+
+		set_scene(&s);
+		has_other ? by_a_gateway_of_each_family(&s) : by_gateways_of_ipv6(&s);
+		assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, &p), 0);
+		FOREACH(a, p.actions, p.n_actions)
+			if (a->verb == VERB_SET_ROUTE)
+				append_word(text, sizeof(text), "; ", "%s %s%s", a->detail,
+					    a->route.route.via,
+					    is_zero(a->route.route.gateway) ? ""
+									    : " and one of IPv4");
+		assert_string_equal(text,
+				    has_other ? "dev eth1 ; via 10.0.0.1 dev eth1  and one of IPv4"
+					      : "dev eth1 ; via inet6 fe80::1 dev eth1 fe80::1; "
+						"via inet6 fe80::1 dev eth1 fe80::1");
+		carry_out(&s);
+		assert_plan(&s, "again", "");
+		if (!has_other) {
+			COPY(s.routes[s.node.n_routes - 1].via, "fe80::2");
+			assert_plan(&s, "another gateway",
+				    "set-route " FIRST " 0.0.0.0/0 table 11400010");
+		}
+	}
 }
 
 static void a_route_is_replaced_where_one_of_ours_is(_unused_ void **state)
@@ -1245,6 +1308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_and_rules_for_each_nic_that_needs_them),
 		cmocka_unit_test(the_primary_address_is_the_source_in_any_order),
+		cmocka_unit_test(a_gateway_of_ipv6_comes_with_its_route),
 		cmocka_unit_test(a_route_is_replaced_where_one_of_ours_is),
 		cmocka_unit_test(only_the_difference_is_written),
 		cmocka_unit_test(the_kernel_is_asked_whether_rules_hold),

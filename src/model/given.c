@@ -38,6 +38,8 @@ static void look_at_routes(const struct node *n, uint32_t ifindex, struct given 
 			continue;
 		ip_format(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
 		ip_format(t->family, t->gateway, UINT32_MAX, gateway, sizeof(gateway));
+		if (*t->via)
+			COPY(gateway, t->via);
 		ip_format(t->family, t->src, UINT32_MAX, src, sizeof(src));
 		append_word(g->routes, sizeof(g->routes), " ",
 			    "%s,%s,%" PRIu32 ",%" PRIu32 ",%u%s%s", dst, gateway, t->metric,
@@ -152,17 +154,22 @@ bool given_parse_route(const char *word, uint32_t ifindex, struct route *ret)
 	struct route t = { .ifindex = ifindex, .type = RTN_UNICAST };
 	char fields[7][INET6_ADDRSTRLEN];
 	const bool has_src = parse_word(word, &t.family, t.dst, fields, 7);
-	int family;
+	int family, family_of_gateway;
 
 	if (!(has_src || parse_word(word, &t.family, t.dst, fields, 6)) ||
-	    !ip_parse(fields[2], &family, t.gateway) ||
+	    !ip_parse(fields[2], &family_of_gateway, t.gateway) ||
 	    (has_src && !ip_parse(fields[6], &family, t.src)))
 		return false;
+	if (family_of_gateway != t.family) {
+		COPY(t.via, fields[2]);
+		memset(t.gateway, 0, sizeof(t.gateway));
+	}
 	t.prefix_len = number(fields[1]);
 	t.metric = number(fields[3]);
 	t.table = number(fields[4]);
 	t.protocol = (uint8_t)number(fields[5]);
-	t.scope = t.family == AF_INET && is_zero(t.gateway) ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+	t.scope = t.family == AF_INET && is_zero(t.gateway) && !*t.via ? RT_SCOPE_LINK
+								       : RT_SCOPE_UNIVERSE;
 	*ret = t;
 	return true;
 }

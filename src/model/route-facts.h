@@ -12,6 +12,8 @@
 
 #include "node.h"
 
+#include <netinet/in.h>
+
 #define OWN_PROTOCOL 114 /* RTPROT_*; 'r' */
 
 /* The table of a NIC is this plus its ifindex: 11400003 is of the netdev number 3. */
@@ -52,7 +54,8 @@ struct route {
 	uint32_t ifindex;              /* RTA_OIF, 0: none */
 	uint32_t nexthop;              /* RTA_NH_ID that was not looked up; 0: none */
 	uint32_t metric;               /* RTA_PRIORITY */
-	uint8_t gateway[16];           /* all zero: none */
+	uint8_t gateway[16];           /* all zero: none of its family */
+	char via[INET6_ADDRSTRLEN];    /* of IPv4: a gateway of IPv6, "fe80::1"; empty: none */
 	uint8_t src[16];               /* RTA_PREFSRC; all zero: none */
 	uint8_t protocol, scope, type; /* RTPROT_*, RT_SCOPE_*, RTN_* */
 	bool is_dead;  /* RTNH_F_DEAD, or RTNH_F_LINKDOWN where the kernel then skips it */

@@ -33,7 +33,8 @@ const struct netdev *route_vrf_of(const struct node *n, const struct netdev *nd)
 
 bool route_has_gateway(const struct route *t)
 {
-	return !is_zero(t->gateway) || (t->family == AF_INET && t->scope == RT_SCOPE_UNIVERSE);
+	return !is_zero(t->gateway) || *t->via ||
+	       (t->family == AF_INET && t->scope == RT_SCOPE_UNIVERSE);
 }
 
 /* --- a table --- */

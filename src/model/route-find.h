@@ -33,6 +33,6 @@ int route_find_default(const struct node *n, int family, uint8_t ret[static 16])
 /* The VRF that this netdev is, or is a port of; NULL: none. @nd may be NULL. */
 const struct netdev *route_vrf_of(const struct node *n, const struct netdev *nd);
 
-/* By another router. Only the scope of an IPv4 route tells of a gateway of IPv6 (RTA_VIA), so that
- * a device route for which a program left the scope at 0 counts as well. */
+/* By another router. Captures before 0.2.0 tell of a gateway of IPv6 (RTA_VIA) by the scope alone,
+ * so that a device route of IPv4 for which a program left the scope at 0 counts as well. */
 bool route_has_gateway(const struct route *t);

@@ -3,6 +3,7 @@
 
 #include "nl.h"
 
+#include <arpa/inet.h>
 #include <linux/fib_rules.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -34,21 +35,30 @@ struct routes {
 	int family; /* asked for */
 };
 
-/* An IPv4 route may have an IPv6 gateway (RTA_VIA): one of another family is none here. */
-static void read_gateway(const struct nlattr *a, int family, uint8_t ret[16])
+static void read_address(const struct nlattr *a, int family, uint8_t ret[16])
 {
 	if (a && (size_t)nla_len(a) == address_bytes(family))
 		memcpy(ret, nla_data(a), address_bytes(family));
 }
 
+/* RFC 5549: fib_nexthop_info() in net/ipv4/fib_semantics.c */
+static void read_via(const struct nlattr *a, char ret[static INET6_ADDRSTRLEN])
+{
+	const struct rtvia *via = a ? nla_data(a) : NULL;
+
+	if (via && (size_t)nla_len(a) == sizeof(*via) + 16 && via->rtvia_family == AF_INET6)
+		inet_ntop(AF_INET6, via->rtvia_addr, ret, INET6_ADDRSTRLEN);
+}
+
 static int append(struct routes *list, const struct route *route, uint32_t ifindex,
-		  const struct nlattr *gateway, unsigned flags)
+		  const struct nlattr *gateway, const struct nlattr *via, unsigned flags)
 {
 	struct route t = *route;
 
 	t.ifindex = ifindex;
 	t.is_dead = flags & RTNH_F_DEAD;
-	read_gateway(gateway, route->family, t.gateway);
+	read_address(gateway, route->family, t.gateway);
+	read_via(via, t.via);
 	return ADD(list->routes, list->n, t);
 }
 
@@ -63,7 +73,8 @@ static int append_hops(struct routes *list, const struct route *route,
 		int size = (int)hop->rtnh_len - (int)RTNH_LENGTH(0);
 
 		r = append(list, route, hop->rtnh_ifindex,
-			   size > 0 ? nla_find(attrs, size, RTA_GATEWAY) : NULL, hop->rtnh_flags);
+			   size > 0 ? nla_find(attrs, size, RTA_GATEWAY) : NULL,
+			   size > 0 ? nla_find(attrs, size, RTA_VIA) : NULL, hop->rtnh_flags);
 		if (r < 0)
 			return r;
 
@@ -100,13 +111,14 @@ static int add_route(struct nlmsghdr *h, struct routes *list)
 	route.metric = get_u32(tb[RTA_PRIORITY], 0);
 	if (tb[RTA_DST])
 		nla_memcpy(route.dst, tb[RTA_DST], sizeof(route.dst));
-	read_gateway(tb[RTA_PREFSRC], route.family, route.src);
+	read_address(tb[RTA_PREFSRC], route.family, route.src);
 
 	if (tb[RTA_MULTIPATH])
 		return append_hops(list, &route, tb[RTA_MULTIPATH]);
 	if (!tb[RTA_OIF])
 		route.nexthop = get_u32(tb[ATTR_RTA_NH_ID], 0);
-	return append(list, &route, get_u32(tb[RTA_OIF], 0), tb[RTA_GATEWAY], m->rtm_flags);
+	return append(list, &route, get_u32(tb[RTA_OIF], 0), tb[RTA_GATEWAY], tb[RTA_VIA],
+		      m->rtm_flags);
 }
 
 /* A kernel without IPv6 answers with the routes of IPv4. */
@@ -208,6 +220,8 @@ static int append_by_nexthop(struct routes *list, const struct route *route,
 		t.ifindex = hop->ifindex;
 		if (hop->gateway_bytes == address_bytes(route->family))
 			memcpy(t.gateway, hop->gateway, hop->gateway_bytes);
+		else if (hop->gateway_bytes == address_bytes(AF_INET6))
+			inet_ntop(AF_INET6, hop->gateway, t.via, sizeof(t.via));
 		if (ADD(list->routes, list->n, t) < 0)
 			return -ENOMEM;
 	}
@@ -266,6 +280,10 @@ static struct nl_msg *make_route(int request, int flags, uint8_t protocol, const
 	};
 	struct nl_msg *m = netlink_make(request, flags, &i, sizeof(i));
 	const size_t bytes = address_bytes(t->family);
+	struct {
+		uint16_t family;
+		uint8_t address[16];
+	} via = { .family = AF_INET6 }; /* struct rtvia */
 
 	m = put_u32(m, RTA_TABLE, t->table);
 	m = put_u32(m, RTA_OIF, t->ifindex);
@@ -275,6 +293,8 @@ static struct nl_msg *make_route(int request, int flags, uint8_t protocol, const
 		m = netlink_put(m, RTA_DST, t->dst, bytes);
 	if (!is_zero(t->gateway))
 		m = netlink_put(m, RTA_GATEWAY, t->gateway, bytes);
+	if (inet_pton(AF_INET6, t->via, via.address) == 1)
+		m = netlink_put(m, RTA_VIA, &via, sizeof(via));
 	if (!is_zero(t->src))
 		m = netlink_put(m, RTA_PREFSRC, t->src, bytes);
 	return m;

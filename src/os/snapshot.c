@@ -79,6 +79,7 @@ static const struct fields address_fields =
 static const struct field route_rows[] = {
 	PREFIX(struct route, "dst", dst, prefix_len, .flags = FIELD_NEEDED | FIELD_FAMILY),
 	HOST(struct route, "gateway", gateway),
+	NAME(struct route, "via", via, .flags = FIELD_SPARSE),
 	HOST(struct route, "src", src),
 	NUMBER(struct route, "table", table, .absent = RT_TABLE_MAIN),
 	NUMBER(struct route, "ifindex", ifindex),

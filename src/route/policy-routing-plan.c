@@ -167,15 +167,17 @@ static bool is_on_link(const struct tables *l, const struct nic_netdev *k, int f
 }
 
 static void add_by_gateway(struct tables *l, const struct nic_netdev *k, int family,
-			   const uint8_t *dst, uint32_t prefix_len, const uint8_t *gateway)
+			   const uint8_t *dst, uint32_t prefix_len, const uint8_t *gateway,
+			   const char *via)
 {
 	struct route *t;
 
-	if (!is_on_link(l, k, family, gateway))
+	if (!*via && !is_on_link(l, k, family, gateway))
 		add_route(l, k, family, gateway, ip_bits(family));
 	t = add_route(l, k, family, dst, prefix_len);
 	t->scope = RT_SCOPE_UNIVERSE;
 	memcpy(t->gateway, gateway, sizeof(t->gateway));
+	COPY(t->via, via);
 }
 
 static void add_default(const struct node *n, struct tables *l, const struct nic_netdev *k,
@@ -185,19 +187,20 @@ static void add_default(const struct node *n, struct tables *l, const struct nic
 	uint8_t gateway[16];
 
 	if (nic_netdev_gateway(n, k, family, gateway))
-		add_by_gateway(l, k, family, any, 0, gateway);
+		add_by_gateway(l, k, family, any, 0, gateway, "");
 }
 
 /*
  * Is @t a route of main by this netdev that its table gets as well? The kernel makes its own routes
- * from addresses. A route whose gateway is not known is left out.
+ * from addresses, and add_default() adds that of a gateway of the family. A route whose gateway is
+ * not known, as older captures have those with one of IPv6, is left out.
  */
 static bool is_copied(const struct nic_netdev *k, const struct route *t, int family)
 {
 	return t->table == RT_TABLE_MAIN && t->ifindex == k->netdev->ifindex &&
-	       t->family == family && t->prefix_len > 0 && t->type == RTN_UNICAST && !t->is_dead &&
-	       t->protocol != OWN_PROTOCOL && t->protocol != RTPROT_KERNEL &&
-	       (!is_zero(t->gateway) || !route_has_gateway(t));
+	       t->family == family && (t->prefix_len > 0 || *t->via) && t->type == RTN_UNICAST &&
+	       !t->is_dead && t->protocol != OWN_PROTOCOL && t->protocol != RTPROT_KERNEL &&
+	       (!is_zero(t->gateway) || *t->via || !route_has_gateway(t));
 }
 
 /* Routes on the link come before those by a gateway on it. */
@@ -205,10 +208,10 @@ static void add_routes(const struct node *n, struct tables *l, const struct nic_
 		       int family, bool by_gateway)
 {
 	FOREACH(t, n->routes, n->n_routes) {
-		if (!is_copied(k, t, family) || is_zero(t->gateway) == by_gateway)
+		if (!is_copied(k, t, family) || route_has_gateway(t) != by_gateway)
 			continue;
 		if (by_gateway)
-			add_by_gateway(l, k, family, t->dst, t->prefix_len, t->gateway);
+			add_by_gateway(l, k, family, t->dst, t->prefix_len, t->gateway, t->via);
 		else
 			add_route(l, k, family, t->dst, t->prefix_len);
 	}
@@ -276,7 +279,7 @@ static bool is_same_route(const struct route *a, const struct route *b)
 {
 	return is_same_key(a, b) && a->ifindex == b->ifindex && a->protocol == b->protocol &&
 	       a->scope == b->scope && a->type == b->type &&
-	       memcmp(a->gateway, b->gateway, sizeof(a->gateway)) == 0 &&
+	       memcmp(a->gateway, b->gateway, sizeof(a->gateway)) == 0 && streq(a->via, b->via) &&
 	       memcmp(a->src, b->src, sizeof(a->src)) == 0;
 }
 
@@ -305,12 +308,14 @@ static bool has_rule(const struct node *n, const struct rule *want)
 static void describe_route(struct plan *p, const struct route *t, struct action *a,
 			   const char *netdev)
 {
-	char gateway[INET6_ADDRSTRLEN] = "";
+	char gateway[INET6_ADDRSTRLEN + 6] = "";
 
 	if (a->class != CLASS_CHANGE)
 		return;
 	if (!is_zero(t->gateway))
 		ip_format(t->family, t->gateway, UINT32_MAX, gateway, sizeof(gateway));
+	else if (*t->via)
+		PRINT(gateway, "inet6 %s", t->via);
 	a->detail = plan_text(p, "%s%s%sdev %s", gateway[0] ? "via " : "", gateway,
 			      gateway[0] ? " " : "", netdev);
 }

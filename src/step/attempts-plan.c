@@ -71,7 +71,7 @@ static uint64_t add_route(uint64_t hash, const struct route *t)
 	const uint32_t numbers[] = { t->metric, t->protocol, t->scope, t->type };
 
 	hash = hash_bytes(hash, numbers, sizeof(numbers));
-	hash = hash_bytes(hash, t->gateway, sizeof(t->gateway));
+	hash = add_text(hash_bytes(hash, t->gateway, sizeof(t->gateway)), t->via);
 	return hash_bytes(hash, t->src, sizeof(t->src));
 }
 
