@@ -635,6 +635,16 @@ static const struct row {
 	  .exit = "failed to walk through kubelet dropin directory \"/etc/gone\": lstat /etc/gone: "
 		  "no" },
 	{ "a folder that is there", "", "--config-dir=/var/lib/kubelet", .minor = 30 },
+	{ "a folder without its variable", "", "--config-dir=/var/lib/kubelet", .want = BEST,
+	  .minor = 29,
+	  .exit = "flag /var/lib/kubelet specified but environment variable "
+		  "KUBELET_CONFIG_DROPIN_DIR_ALPHA not set, cannot start kubelet" },
+	{ "a folder with its variable", "",
+	  "--config-dir=/var/lib/kubelet\nEnvironment=KUBELET_CONFIG_DROPIN_DIR_ALPHA=",
+	  .minor = 28 },
+	{ "a folder, of which a kubelet knows nothing", "",
+	  "--config-dir=/var/lib/kubelet\nEnvironment=KUBELET_CONFIG_DROPIN_DIR_ALPHA=on",
+	  .minor = 27, .exit = "unknown flag: --config-dir" },
 	{ "a memory policy in another case", "memoryManagerPolicy: static\n",
 	  .exit = "unknown policy: \"static\"" },
 	{ "a list that is none", "reservedSystemCPUs: 0-x\n",

@@ -522,7 +522,9 @@ static int find_folder(struct value_look *l, struct kubelet_found *k)
 	fd = fs_open(l->fs, n > 0 ? path : ".", O_PATH | O_DIRECTORY);
 	k->seen.has_folder = fd >= 0;
 	k->seen.lacks_folder = fd < 0 && fs_exists(l->fs, path) == 0;
-	k->needs_dir = f; /* k3s and RKE2 make their own */
+	k->has_dir_flag = f;
+	k->needs_dir = f && k->seen.lacks_folder; /* k3s and RKE2 make their own */
+	k->lacks_variable = l->unit.is_clear && !unit_variable(&l->unit, DROP_INS_VARIABLE);
 	k->seen.folder[n + 1] = '\0';
 	return k->seen.has_folder ? sources_add_folder(&l->sources, l->fs, k->seen.folder) : 0;
 }

@@ -20,7 +20,8 @@ enum kubelet_flavour {
 	_KUBELET_FLAVOUR_N
 };
 
-#define START_FIELDS 7 /* in start-rules.h */
+#define START_FIELDS      7 /* in start-rules.h */
+#define DROP_INS_VARIABLE "KUBELET_CONFIG_DROPIN_DIR_ALPHA"
 
 /* Facts that start-rules.c judges, beside all else. */
 struct kubelet_start {
@@ -63,7 +64,9 @@ struct kubelet_found {
 	char binary[256];      /* that the unit runs, absolute; empty: not known */
 	bool was_started;      /* it has run in this boot */
 	bool is_unasked;       /* systemd was not asked for its unit: its files tell */
-	bool needs_dir;        /* seen.folder is one of a flag: without it a kubelet exits */
+	bool has_dir_flag;     /* seen.folder is one of --config-dir */
+	bool needs_dir;        /* it is, and is not there: a kubelet exits */
+	bool lacks_variable;   /* DROP_INS_VARIABLE is not set, which is known */
 	bool is_left_out;      /* by look.c: a copy of a node lacks such a file, or seen.file */
 	bool is_open;          /* whether an edit was made is to be looked at: ledger-files.h */
 	uint64_t rest;         /* of its command line but our settings: no edit may change it */

@@ -5,7 +5,9 @@
 
 #define MAX_NODES       8 /* defaultMaxAllowableNUMANodes in topologymanager/topology_manager.go */
 #define MINOR_LOOKED_AT 37
-#define POLICY_NONE     1 /* of topology policies, and of CPU policies */
+#define MINOR_DIR       28 /* the first with --config-dir */
+#define MINOR_DIR_BETA  30 /* the first that needs no variable for it */
+#define POLICY_NONE     1  /* of topology policies, and of CPU policies */
 #define SINGLE_NODE     "single-numa-node"
 
 /* policy_options.go in pkg/kubelet/cm/cpumanager and topologymanager, pkg/features/kube_features.go
@@ -138,12 +140,20 @@ static bool is_any_given(const struct start_question *q, enum start_kind kind)
 }
 
 /* cmd/kubelet/app/server.go, NewKubeletCommand(): flags first. The folder:
- * mergeKubeletConfigurations() in cmd/kubelet/app/server.go: 1.28. From 1.32 on k3s copies a folder
- * that it is given: extractConfigArgs() in its pkg/daemons/agent/agent.go. */
+ * mergeKubeletConfigurations() in cmd/kubelet/app/server.go: 1.28, and without the variable 1.30.
+ * From 1.32 on k3s copies a folder that it is given: extractConfigArgs() in its
+ * pkg/daemons/agent/agent.go. */
 static void judge_flags(const struct start_question *q)
 {
+	if (q->k->has_dir_flag && minor_of(q->k) < MINOR_DIR)
+		say(q, "unknown flag: --config-dir");
 	say(q, "%s", q->k->start.flag_problem);
-	if (q->k->seen.lacks_folder && q->k->needs_dir)
+	if (q->k->has_dir_flag && q->k->lacks_variable && minor_of(q->k) < MINOR_DIR_BETA)
+		say(q,
+		    "flag %.80s specified but environment variable " DROP_INS_VARIABLE
+		    " not set, cannot start kubelet",
+		    q->k->seen.folder);
+	else if (q->k->needs_dir)
 		say(q,
 		    "failed to walk through kubelet dropin directory \"%.80s\": lstat %.80s: no "
 		    "such file or directory",
