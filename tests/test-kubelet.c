@@ -2128,6 +2128,27 @@ static void a_node_without_kubelet_has_none(_unused_ void **state)
 	assert_capture_tells_the_same(&root, NULL);
 }
 
+static void a_file_beside_a_masked_unit_may_be_read_by_none(_unused_ void **state)
+{
+	static const char *const texts[] = { HEAD, HEAD KEY ": single-numa-node\n" };
+
+	for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_found k;
+		struct verdict res;
+
+		root_open(&root);
+		put_link(&root, "etc/systemd/system/kubelet.service", "/dev/null");
+		put_text(&root, FILE_PATH, texts[i]);
+		res = look_for(&root.fs, BEST_EFFORT, &k);
+		assert_int_equal(res.outcome, REFUSED);
+		assert_int_equal(res.reason, UNCLEAR);
+		assert_string_equal(res.detail, "kubelet.service is masked, and no unit is known "
+						"that reads /" FILE_PATH);
+		assert_capture_tells_the_same(&root, NULL);
+	}
+}
+
 #define LONG_LABELS                                                                                \
 	"example.com/first=0123456789012345678901234567890123456789012345678901234567890,"         \
 	"example.com/second=0123456789012345678901234567890123456789012345678901234567890,"        \
@@ -2973,6 +2994,7 @@ int main(void)
 		cmocka_unit_test(a_backslash_at_the_end_of_a_value_or_line_only_goes),
 		cmocka_unit_test(a_command_line_that_grows_without_bound_is_not_understood),
 		cmocka_unit_test(a_node_without_kubelet_has_none),
+		cmocka_unit_test(a_file_beside_a_masked_unit_may_be_read_by_none),
 		cmocka_unit_test(a_capture_of_k0s_holds_no_secrets),
 		cmocka_unit_test(a_capture_holds_no_secrets),
 		cmocka_unit_test(the_label_of_the_mode_is_read_wherever_flags_are),

@@ -453,14 +453,29 @@ static const char *k0s_dir(const struct value_look *l, const struct kubelet_foun
 	return f && !f->is_cut && is_plain_path(f->value) ? f->value : K0S_DIR;
 }
 
+/* Forgets the usual file beside a masked unit: a kubelet of another unit has its own. */
+static void forget_file(struct value_look *l, struct kubelet_found *k)
+{
+	problem_note(k->seen.problem, "%s is masked, and no unit is known that reads %.190s",
+		     kubelet_units[0], k->seen.file);
+	sources_done(&l->sources);
+	k->seen.file[0] = '\0';
+	k->seen.has_file = false;
+}
+
 /* The file of --config, or a usual one. 0 or -ENOMEM. */
 static int find_file(struct value_look *l, struct kubelet_found *k)
 {
 	const struct flag *f = flags_last(&l->flags, FLAG_CONFIG);
 	const char *k0s = k0s_dir(l, k);
+	int r;
 
-	if (!*k->seen.unit)
-		return read_usual_file(l, k);
+	if (!*k->seen.unit) {
+		r = read_usual_file(l, k);
+		if (k->seen.is_there && unit_file_is_masked(l->fs, kubelet_units[0]))
+			forget_file(l, k);
+		return r;
+	}
 	if (!f && (k0s || streq(k->seen.manager, "microshift")))
 		return read_file(
 			l, k, k0s ? FS_PATH("%.230s/kubelet-config.yaml", k0s) : MICROSHIFT_FILE);

@@ -38,7 +38,7 @@ static int add_path(struct unit_paths *l, const char *path)
 	return 0;
 }
 
-/* Return: 1 and the path of its main file, or 0. */
+/* Return: 1 and the path of its main file, 0, or -ERFKILL: it is masked. */
 static int find_main(const struct fs *fs, const char *unit, char *ret, size_t size)
 {
 	struct stat st;
@@ -49,7 +49,7 @@ static int find_main(const struct fs *fs, const char *unit, char *ret, size_t si
 		if (fs_stat(fs, ret, &st) == -ENOENT)
 			continue;
 		if (conf_file_is_masked(fs, ret))
-			return 0;
+			return -ERFKILL;
 		if (fs_exists(fs, ret) != 0) /* reading tells what is wrong */
 			return 1;
 	}
@@ -61,6 +61,13 @@ bool unit_file_is_there(const struct fs *fs, const char *unit)
 	char path[160];
 
 	return find_main(fs, unit, path, sizeof(path)) > 0;
+}
+
+bool unit_file_is_masked(const struct fs *fs, const char *unit)
+{
+	char path[160];
+
+	return find_main(fs, unit, path, sizeof(path)) == -ERFKILL;
 }
 
 static int add_drop_ins(const struct fs *fs, const char *const *in, struct unit_paths *l)

@@ -9,6 +9,7 @@
 
 /* Has it a file, which is not masked? */
 bool unit_file_is_there(const struct fs *fs, const char *unit);
+bool unit_file_is_masked(const struct fs *fs, const char *unit);
 
 /*
  * Has it a control group in system.slice, or in the slice that its files name, of the unified
