@@ -92,21 +92,27 @@ static int print_check(const struct command *cmd, const struct config_errors *er
 	return cmd->with_pod ? print_pod(c, n, p, ret) : output_check_text(c, p, ret);
 }
 
-/* It says nothing about the node, so it is no problem. */
+static void warn_of_name(const char *section, const char *name, const char *key, const char *value)
+{
+	log_warning("[%s%s] %s=%s: other programs can change the name of a network device or RDMA "
+		    "device, and the kernel numbers those that it names in the order of their "
+		    "probes; pci: or id: keeps its meaning over boots",
+		    section, name, key, value);
+}
+
+/* It says nothing about the node, so it is no problem. The name of a bond, which NodeNIC= may have,
+ * is one of its configuration. */
 static void warn_of_names(const struct config *c)
 {
+	if (strstr(c->service.node_nic, "netdev:eth"))
+		warn_of_name("Service", "", "NodeNIC", c->service.node_nic);
 	FOREACH(d, c->devices, c->n_devices) {
 		const char *match = d->match ? d->match : "";
 
 		if (!*match)
 			log_warning("[Device %s] has no Match=, so it matches no NIC", d->name);
 		if (strstr(match, "netdev:") || strstr(match, "ibdev:"))
-			log_warning(
-				"[Device %s] Match=%s: other programs can change the name of a "
-				"network device or RDMA device, and the kernel numbers those that "
-				"it names in the order of their probes; pci: or id: keeps its "
-				"meaning over boots",
-				d->name, match);
+			warn_of_name("Device ", d->name, "Match", match);
 	}
 }
 
