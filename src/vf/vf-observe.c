@@ -17,6 +17,7 @@
 
 #define MAX_OWNER_BYTES (1u << 20)
 #define NET_ADDR_RANDOM 1 /* include/uapi/linux/netdevice.h */
+#define NETPLAN_LINK    "link:"
 
 static void recall_autoprobe(const struct fs *fs, enum memory_lifetime lifetime, struct node *n)
 {
@@ -83,6 +84,7 @@ static const struct {
 	{ { CONF_FOLDERS("systemd/network") }, "*.link", "SR-IOVVirtualFunctions" },
 	{ { CONF_FOLDERS("systemd/network") }, "*.link", "VirtualFunction" }, /* the highest */
 	{ { CONF_FOLDERS("netplan") }, "*.yaml", "virtual-function-count" },
+	{ { CONF_FOLDERS("netplan") }, "*.yaml", NETPLAN_LINK },
 	{ { CONF_FOLDERS("NetworkManager/system-connections") }, "*", "[sriov]" },
 	{ { CONF_FOLDERS("NetworkManager/conf.d") }, "*.conf", "sriov-num-vfs" },
 	{ { "etc/sysconfig/network-scripts" }, "ifcfg-*", "SRIOV_TOTAL_VFS" },
@@ -171,6 +173,24 @@ static void drop_reads(char *text)
 	regfree(&r);
 }
 
+/* Cuts all but the Ethernet devices of netplan: of these one with "link:" is a VF, and it makes as
+ * many as a PF has of them: netplan_cli/cli/sriov.py. VLANs and tunnels have that key, too. */
+static void cut_to_ethernets(char *text)
+{
+	size_t ethernets = SIZE_MAX, indent, n; /* ethernets: how far that key is indented */
+
+	for (char *line = text; *line; line += n + (line[n] == '\n')) {
+		n = strcspn(line, "\n");
+		indent = strspn(line, " ");
+		if (is_prefix(line + indent, "ethernets:"))
+			ethernets = indent;
+		else if (indent <= ethernets && indent < n && line[indent] != '#')
+			ethernets = SIZE_MAX;
+		if (ethernets == SIZE_MAX)
+			memset(line, ' ', n);
+	}
+}
+
 /* Adds a file for each PF that it names, or for every PF if it names none. False: a folder. */
 static bool add_owner(const struct fs *fs, const char *path, const char *key, struct node *n)
 {
@@ -183,6 +203,8 @@ static bool add_owner(const struct fs *fs, const char *path, const char *key, st
 		/* OFED has one of its own beside the kernel's. */
 		key = has_word(text, "mlx5_num_vfs") ? "mlx5_num_vfs" : "sriov_numvfs";
 	}
+	if (r >= 0 && key && streq(key, NETPLAN_LINK))
+		cut_to_ethernets(text);
 	if (r < 0 || !key || strstr(path, "rdma-provision") || !has_word(text, key))
 		return r != -EISDIR;
 	if (is_external(text, key))
@@ -195,7 +217,7 @@ static bool add_owner(const struct fs *fs, const char *path, const char *key, st
 		if (!pci->has_sriov || (names_any && !is_named(text, n, pci)))
 			continue;
 		PRINT(o.path, "/%s", path);
-		COPY(o.key, key);
+		PRINT(o.key, "%.*s", (int)strcspn(key, ":"), key);
 		COPY(o.pci, pci->address);
 		NODE_ADD(n, vf_owners, o);
 	}
