@@ -108,6 +108,7 @@ static void assert_capture_tells_the_same(struct root *root, const char *secret)
 	assert_string_equal(again.seen.node_ip, k.seen.node_ip);
 	assert_string_equal(again.seen.address_problem, k.seen.address_problem);
 	assert_int_equal(again.seen.is_waiting, k.seen.is_waiting);
+	assert_string_equal(again.seen.pod_folder, k.seen.pod_folder);
 	assert_string_equal(again.seen.vke_rdma_mode, k.seen.vke_rdma_mode);
 	assert_string_equal(again.seen.host_name, k.seen.host_name);
 	assert_string_equal(again.seen.root_dir, k.seen.root_dir);
@@ -2224,6 +2225,45 @@ static void the_root_folder_of_k0s_is_in_its_data_folder(_unused_ void **state)
 #define K0S_UNIT        "etc/systemd/system/k0sworker.service"
 #define RESTRICTED_FLAG "--topology-manager-policy=restricted"
 
+static void the_folder_of_static_pods_is_known_or_not(_unused_ void **state)
+{
+	static const char k3s[] = "[Service]\nExecStart=/usr/local/bin/k3s agent\n";
+	static const struct {
+		struct entry entries[2];
+		const char *folder;
+	} rows[] = {
+		{ { OWN_UNIT("--config=/" FILE_PATH),
+		    { FILE_PATH, HEAD "staticPodPath: /etc/kubelet.d\n" } },
+		  "/etc/kubelet.d" },
+		{ { OWN_UNIT("--config=/" FILE_PATH " --pod-manifest-path=/etc/pods"),
+		    { FILE_PATH, HEAD "staticPodPath: /etc/kubelet.d\n" } },
+		  "/etc/pods" },
+		{ { OWN_UNIT("--config=/" FILE_PATH " $MORE"), { FILE_PATH, HEAD } }, "none" },
+		{ { OWN_UNIT("--config=/" FILE_PATH) }, "" }, /* the file comes later */
+		{ { OWN_UNIT("--config=/" FILE_PATH), { FILE_PATH, HEAD "staticPodPath: [a]\n" } },
+		  "" },
+		{ { { FILE_PATH, HEAD } }, "" }, /* and no unit, which may have a flag */
+		{ { { K3S_UNIT, k3s } }, "/var/lib/rancher/k3s/agent/pod-manifests" },
+		{ { { K3S_UNIT, k3s },
+		    { K3S, "data-dir: /data/k3s\nkubelet-arg: root-dir=/data/kubelet\n" } },
+		  "/data/k3s/agent/pod-manifests" },
+		{ { { K3S_UNIT, k3s }, { K3S, "kubelet-arg: pod-manifest-path=/etc/pods\n" } },
+		  "/etc/pods" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_found k;
+
+		root_open(&root);
+		for (size_t e = 0; e < 2 && rows[i].entries[e].path; e++)
+			put_text(&root, rows[i].entries[e].path, rows[i].entries[e].text);
+		look_for(&root.fs, BEST_EFFORT, &k);
+		assert_string_equal(k.seen.pod_folder, rows[i].folder);
+		assert_capture_tells_the_same(&root, NULL);
+	}
+}
+
 static void the_nodes_address_is_read(_unused_ void **state)
 {
 	static const char k3s[] = "[Service]\nExecStart=/usr/local/bin/k3s server\n";
@@ -2999,6 +3039,7 @@ int main(void)
 		cmocka_unit_test(a_capture_holds_no_secrets),
 		cmocka_unit_test(the_label_of_the_mode_is_read_wherever_flags_are),
 		cmocka_unit_test(the_root_folder_of_k0s_is_in_its_data_folder),
+		cmocka_unit_test(the_folder_of_static_pods_is_known_or_not),
 		cmocka_unit_test(the_nodes_address_is_read),
 		cmocka_unit_test(a_command_line_that_cannot_be_read_tells_no_address),
 		cmocka_unit_test(the_api_servers_are_read),

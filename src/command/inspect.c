@@ -131,6 +131,20 @@ static void warn_of_route(const struct config *c)
 				    c->devices[i].name);
 }
 
+/* The kubelet reads no static pod from another folder. */
+static void warn_of_manifest(const struct config *c, const struct node *n)
+{
+	const char *path = c->plugin.manifest, *name = strrchr(path, '/');
+	const char *folder = n->kubelet.pod_folder, *rest;
+
+	if (!name || !*folder)
+		return;
+	rest = after(path, folder);
+	if (!rest || (*rest && rest + (*rest == '/') != name + 1))
+		log_warning("[DevicePlugin] Manifest=%s: the kubelet reads static pods in %s", path,
+			    streq(folder, POD_FOLDER_NONE) ? "no folder" : folder);
+}
+
 static void warn_of_owners(const struct plan *p)
 {
 	FOREACH(h, p->reasons, p->n_reasons)
@@ -192,6 +206,7 @@ static int check(struct os *d, const struct command *cmd, char **ret, char **ret
 		if (r < 0)
 			return r;
 		warn_of_owners(&in.plan);
+		warn_of_manifest(&c, &in.node);
 		if (seen && !problem)
 			warn_of_missing(seen);
 	}

@@ -710,6 +710,24 @@ static int find_microshift(const struct value_look *l, struct kubelet_found *k)
 	return 0;
 }
 
+/* The folder of static pods; of k3s and RKE2 their own where no flag or file names another:
+ * DefaultPodManifestPath in pkg/agent/config/config.go of k3s. */
+static void find_pod_folder(const struct value_look *l, struct kubelet_found *k)
+{
+	const struct yaml_item *item = sources_find(&l->sources, "staticPodPath", "", NULL);
+	const struct flag *f = flags_last(&l->flags, FLAG_POD_FOLDER);
+	const char *path = flags_value(&l->flags, &l->sources, FLAG_POD_FOLDER);
+	const bool is_known = *k->seen.unit && !*k->unknown && !*k->seen.problem &&
+			      !k->seen.is_waiting && (!*k->seen.file || k->file_result == 0);
+
+	if (is_plain_path(path) && !(f ? f->is_cut : item->is_odd))
+		COPY(k->seen.pod_folder, path);
+	else if (!*path && *l->rancher.name)
+		PRINT(k->seen.pod_folder, "%s/agent/pod-manifests", l->rancher.data_dir);
+	else if (!*path && !(item && item->is_odd) && is_known && k->flavour == KUBELET_PLAIN)
+		COPY(k->seen.pod_folder, POD_FOLDER_NONE);
+}
+
 /* Fills in the coming values, and where a drop-in of ours would win. The version must be known. */
 static void find_values(struct value_look *l, struct kubelet_found *k)
 {
@@ -720,6 +738,7 @@ static void find_values(struct value_look *l, struct kubelet_found *k)
 	if (k->seen.has_folder || k->flavour == KUBELET_RANCHER)
 		find_drop_in(l, k);
 	find_settings(l, k);
+	find_pod_folder(l, k);
 }
 
 /* The rest */

@@ -33,6 +33,7 @@ static const struct flag_name {
 	{ "hostname-override", FLAG_HOST_NAME },
 	{ "kubeconfig", FLAG_KUBECONFIG },
 	{ "bootstrap-kubeconfig", FLAG_BOOTSTRAP_KUBECONFIG },
+	{ "pod-manifest-path", FLAG_POD_FOLDER, "staticPodPath" },
 	{ "node-ip", FLAG_NODE_IP },
 	{ "kubelet-arg", FLAG_KUBELET_ARG },
 	{ "data-dir", FLAG_DATA_DIR },

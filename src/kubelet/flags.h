@@ -35,6 +35,7 @@ enum flag_kind {
 	FLAG_HOST_NAME,
 	FLAG_KUBECONFIG,
 	FLAG_BOOTSTRAP_KUBECONFIG,
+	FLAG_POD_FOLDER,
 	FLAG_NODE_IP, /* rke2 and k3s have it as well, and pass it on */
 	/* of rke2 and k3s themselves */
 	FLAG_KUBELET_ARG,

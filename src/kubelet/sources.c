@@ -55,6 +55,7 @@ static const struct {
 	{ "evictionHard", "pid.available" },
 	{ "mergeDefaultEvictionSettings", "" },
 	{ "kubeletCgroups", "" },
+	{ "staticPodPath", "" },
 	/* of MicroShift's own file */
 	{ "node", "nodeIP" },
 	{ "node", "hostnameOverride" },

@@ -50,6 +50,7 @@ struct kubelet_value {
 };
 
 #define KUBELET_ROOT_DIR "/var/lib/kubelet" /* its default */
+#define POD_FOLDER_NONE  "none"
 
 /* CPUs that are reserved, counted as the kubelet does: see kubelet/cpus.h. */
 struct kubelet_cpus {
@@ -108,6 +109,7 @@ struct kubelet {
 	char folder[256];      /* the last --config-dir; empty: none */
 	bool has_folder;       /* it is a folder, not a link to one: those are not read */
 	bool lacks_folder;     /* there is nothing of its name */
+	char pod_folder[256];  /* of static pods, or POD_FOLDER_NONE; empty: not known */
 	struct kubelet_cpus cpus;
 
 	/* Time of the last of our edits that are still in force; empty: none. */
