@@ -42,8 +42,9 @@ struct fabric {
 	struct ibdev ibdevs[MAX_PORTS];
 	struct port ports[MAX_PORTS];
 	struct gid gids[MAX_PORTS][10];
-	struct netdev netdevs[3 * MAX_PORTS];
-	struct address addresses[2 * MAX_PORTS + 1];
+	struct netdev netdevs[4 * MAX_PORTS], uppers[3 * MAX_PORTS];
+	size_t n_uppers;
+	struct address addresses[4 * MAX_PORTS + 1];
 	struct device devices[MAX_PORTS];
 	struct need needs[MAX_PORTS];
 };
@@ -104,8 +105,28 @@ static const char *add_pair(struct fabric *f, size_t i, int family, const char *
 	return gid;
 }
 
+/* An address of a storage network, on a VLAN above the netdev. */
+static void add_vlan(struct fabric *f, size_t i)
+{
+	struct netdev *vlan = &f->uppers[f->n_uppers++];
+	const size_t n_gids = f->ports[i].n_gids;
+	char text[48];
+
+	*vlan = (struct netdev){ .ifindex = 300 + (uint32_t)i,
+				 .kind = "vlan",
+				 .link = f->netdevs[i].ifindex,
+				 .has_carrier = f->netdevs[i].has_carrier };
+	snprintf(vlan->name, IFNAME_LEN, "vlan%zu", i);
+	snprintf(text, sizeof(text), "0000:0000:0000:0000:0000:ffff:0a63:%04zx", i + 1);
+	add_pair(f, i, AF_INET, text);
+	for (size_t k = n_gids; k < f->ports[i].n_gids; k++)
+		COPY(f->gids[i][k].netdev, vlan->name);
+	f->addresses[f->node.n_addresses - 1].ifindex = vlan->ifindex;
+}
+
 static void add_gids(struct fabric *f, size_t i)
 {
+	const unsigned vlan = draw(8);
 	struct function *fn = &f->functions[i];
 	char text[48];
 
@@ -120,9 +141,13 @@ static void add_gids(struct fabric *f, size_t i)
 		add_pair(f, i, AF_INET, text);
 	}
 	if (draw(4) > 0) {
+		if (vlan == 0)
+			add_vlan(f, i);
 		snprintf(text, sizeof(text), "0000:0000:0000:0000:0000:ffff:0a%02x:%04zx", draw(3),
 			 i + 1);
 		fn->v4 = add_pair(f, i, AF_INET, text);
+		if (vlan == 1)
+			add_vlan(f, i);
 	}
 	if (draw(3) == 0) {
 		snprintf(text, sizeof(text), "fd00:0000:0000:%04x:0000:0000:0000:%04zx", draw(3),
@@ -197,8 +222,6 @@ static bool make(struct fabric *f)
 	static const unsigned rates[] = { 100, 200, 400, 400 };
 	const bool is_pod = draw(2), is_elsewhere = is_pod && draw(2), has_sections = draw(2);
 	const unsigned n_cards = 1 + draw(9), start = draw(60);
-	struct netdev lags[2 * MAX_PORTS];
-	size_t n_lags = 0;
 
 	*f = (struct fabric){ .config.n_devices = has_sections };
 	for (unsigned card = 0; card < n_cards; card++) {
@@ -217,8 +240,8 @@ static bool make(struct fabric *f)
 			add_function(f, fn, 0x20 + card, vf, (start + 7 * (unsigned)f->n) % 60);
 		}
 		if (is_lag) {
-			add_lag(f, first, 0x20 + card, lags + n_lags);
-			n_lags += 2;
+			add_lag(f, first, 0x20 + card, f->uppers + f->n_uppers);
+			f->n_uppers += 2;
 		}
 	}
 	for (size_t i = 0; i < f->n; i++)
@@ -230,8 +253,8 @@ static bool make(struct fabric *f)
 	f->node.n_pcis = f->node.n_ibdevs = f->n;
 	f->node.has_verbs = true;
 	f->node.netdevs = f->netdevs;
-	f->node.n_netdevs = f->n + n_lags;
-	memcpy(f->netdevs + f->n, lags, n_lags * sizeof(*lags));
+	f->node.n_netdevs = f->n + f->n_uppers;
+	memcpy(f->netdevs + f->n, f->uppers, f->n_uppers * sizeof(*f->uppers));
 	qsort(f->netdevs, f->node.n_netdevs, sizeof(*f->netdevs), by_ifindex);
 	f->node.addresses = f->addresses;
 	if (is_elsewhere) { /* one of the pod's own has the name of a rail */

@@ -31,7 +31,7 @@ static bool is_plain(const char *name)
 
 /* --- the GIDs of a port --- */
 
-/* _NCCL_KIND_N: an address of the link alone, or no GID of RoCE. */
+/* _NCCL_KIND_N: an IPv6 address of the link alone, which NCCL passes over, or no GID of RoCE. */
 static enum nccl_kind kind_of(const struct gid *g)
 {
 	const bool is_v2 = streq(g->type, GID_ROCE_V2);
@@ -39,11 +39,8 @@ static enum nccl_kind kind_of(const struct gid *g)
 
 	if ((!is_v2 && !streq(g->type, GID_ROCE_V1)) || !gid_parse(g->gid, gid))
 		return _NCCL_KIND_N;
-	if (gid_is_ipv4(gid)) {
-		if (gid[12] == 169 && gid[13] == 254)
-			return _NCCL_KIND_N;
+	if (gid_is_ipv4(gid))
 		return is_v2 ? NCCL_V2_IPV4 : NCCL_V1_IPV4;
-	}
 	if (!gid_is_global_ipv6(gid))
 		return _NCCL_KIND_N;
 	return is_v2 ? NCCL_V2_IPV6 : NCCL_V1_IPV6;
@@ -77,8 +74,10 @@ static const struct netdev *netdev_here(const struct node *n, const struct ibdev
 static bool has_way(const struct node *n, const struct ibdev *ib, const struct gid *g, bool is_away)
 {
 	const struct netdev *nd = netdev_here(n, ib, g);
+	uint8_t gid[16];
 
-	return is_away ? !nd : nd && nd->has_carrier;
+	return gid_parse(g->gid, gid) && gid_is_routable(gid) &&
+	       (is_away ? !nd : nd && nd->has_carrier);
 }
 
 static void find_kinds(const struct node *n, struct nccl_port *np)
@@ -329,49 +328,83 @@ static bool is_ambiguous(const struct node *n, const struct nccl *c)
 
 /* --- the index --- */
 
-static unsigned common_bits(const uint8_t a[static 16], const uint8_t b[static 16])
+/*
+ * The GID that the port is to use: the first one of its own netdev or bond, or else of any above
+ * that, as VLANs are. A table begins with the default GIDs of the own one:
+ * gid_table_reserve_default() in drivers/infiniband/core/cache.c.
+ */
+static const struct gid *choose_gid(const struct node *n, const struct nccl *c,
+				    const struct nccl_port *np)
 {
+	const struct gid *first = NULL;
+
+	FOREACH(g, np->port->gids, np->port->n_gids) {
+		if (kind_of(g) != c->kind || !has_way(n, np->ibdev, g, c->is_away))
+			continue;
+		if (streq(g->netdev, np->port->gids->netdev))
+			return g;
+		first = first ?: g;
+	}
+	return first;
+}
+
+static unsigned common_bits(const struct gid *a, const struct gid *b)
+{
+	uint8_t x[16] = {}, y[16] = {};
 	unsigned n = 0;
 
-	while (n < 128 && !((a[n / 8] ^ b[n / 8]) & (0x80 >> n % 8)))
+	gid_parse(a->gid, x);
+	gid_parse(b->gid, y);
+	while (n < 128 && !((x[n / 8] ^ y[n / 8]) & (0x80 >> n % 8)))
 		n++;
 	return n;
 }
 
 /*
- * The common index, or that there is none; then also the smallest network with all of the addresses
- * in it: NCCL takes the first GID of a port that is in it. "" when they have nothing in common.
+ * The common index, or that there is none; then also the smallest network with the GID of each port
+ * in it. NCCL searches a port for the first GID of the kind there: ncclUpdateGidIndex() in
+ * src/transport/net_ib. Return: false when a port was left out because that ends at another GID of
+ * it: the rest may have a common index, or a smaller network.
  */
-static void find_index(const struct node *n, struct nccl *c)
+static bool find_index(const struct node *n, struct nccl *c)
 {
 	const bool is_v4 = c->kind == NCCL_V2_IPV4 || c->kind == NCCL_V1_IPV4;
 	const unsigned n_before = is_v4 ? 96 : 0; /* ::ffff:a.b.c.d */
-	uint8_t first[16], other[16];
-	char text[INET6_ADDRSTRLEN];
-	unsigned length = 129;
+	const struct gid *first = NULL, *end;
+	unsigned length = 128;
+	bool is_common = true;
+	uint8_t net[16];
 
 	if (c->kind == NCCL_INFINIBAND)
-		return;
-	c->is_searched = !is_v4;
-	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
-		FOREACH(g, np->port->gids, np->port->n_gids) {
-			if (kind_of(g) != c->kind || !has_way(n, np->ibdev, g, c->is_away))
-				continue;
-			gid_parse(g->gid, other);
-			if (length > 128) {
-				memcpy(first, other, sizeof(first));
-				c->index = g->index;
-				length = 128;
-			}
-			length = MIN(length, common_bits(first, other));
-			c->is_searched = c->is_searched || g->index != c->index;
+		return true;
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));) {
+		np->gid = choose_gid(n, c, np);
+		first = first ?: np->gid;
+		length = MIN(length, common_bits(first, np->gid));
+		is_common = is_common && np->gid->index == first->index;
+	}
+	c->index = first->index;
+	c->is_searched = !is_common || !is_v4;
+	for (struct nccl_port *np = NULL; c->is_searched && (np = next_listed(c, np));) {
+		end = FIND(g, np->port->gids, np->port->n_gids,
+			   kind_of(g) == c->kind && common_bits(g, first) >= length);
+		c->is_searched = end == np->gid;
+		if (!c->is_searched && !is_common) {
+			leave_out(np,
+				  "NCCL would take its GID %" PRIu32 " instead of %" PRIu32
+				  ", which is not the index of all",
+				  end->index, np->gid->index);
+			return false;
 		}
-	if (!c->is_searched || length > 128 || length < n_before + 8)
-		return;
+	}
+	if (!c->is_searched || length <= n_before)
+		return true;
+	gid_parse(first->gid, net);
 	for (unsigned bit = length; bit < 128; bit++)
-		first[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
-	inet_ntop(is_v4 ? AF_INET : AF_INET6, first + n_before / 8, text, sizeof(text));
-	PRINT(c->range, "%s/%u", text, length - n_before);
+		net[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
+	ip_format(is_v4 ? AF_INET : AF_INET6, net + n_before / 8, length - n_before, c->range,
+		  sizeof(c->range));
+	return true;
 }
 
 void nccl_describe(const struct nccl_port *np, char *ret, size_t size)
@@ -427,12 +460,9 @@ static bool is_erdma_node(const struct node *n, const struct nccl *c)
 {
 	const struct netdev *bootstrap = node_netdev_named(n, BOOTSTRAP_NETDEV);
 
-	for (struct nccl_port *np = NULL; (np = next_listed(c, np));) {
-		const struct pci *pci = node_pci(n, np->pci);
-
-		if (!pci_is_erdma(pci))
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		if (!pci_is_erdma(node_pci(n, np->pci)))
 			return false;
-	}
 	return bootstrap && bootstrap->has_carrier;
 }
 
@@ -452,8 +482,9 @@ int nccl_choose(const struct config *c, const struct node *n, const struct plan 
 	if (!next_listed(&choice, NULL)) {
 		explain_none(n, p, &choice);
 	} else {
+		while (!find_index(n, &choice))
+			;
 		choice.is_exact = is_ambiguous(n, &choice);
-		find_index(n, &choice);
 		choice.is_erdma = is_erdma_node(n, &choice);
 	}
 

@@ -21,12 +21,15 @@
  * 5. One kind, that of most ports. Among equals InfiniBand, then IPv4, then IPv6; RoCE v1 only
  *    where there is no v2.
  *
- * NCCL_IB_GID_INDEX is the common index of all GIDs of that kind. Where they differ, also on one
- * port, and with IPv6 (where it depends on when a router was heard), NCCL searches the table of
- * each port (NCCL_IB_GID_INDEX=-1) for a GID of this address family, address range and RoCE
- * version: NCCL 2.21 and later, docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html; where
- * GIDs are of other network namespaces, 2.26 and later: github.com/NVIDIA/nccl/issues/1573. It has
- * no use for an index on InfiniBand (src/transport/net_ib/connect.cc).
+ * Each port has one GID of that kind chosen: the first of its own netdev before those of netdevs
+ * above it. NCCL_IB_GID_INDEX is their common index. Where they differ, and with IPv6 (where it
+ * depends on when a router was heard), NCCL searches the table of each port (NCCL_IB_GID_INDEX=-1)
+ * for the first GID of this address family, the smallest address range of the chosen ones, and RoCE
+ * version. Where that is another than the chosen one, the common index is used after all, or
+ * without one the port is left out. NCCL 2.21 and later,
+ * docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html; where GIDs are of other network
+ * namespaces, 2.26 and later: github.com/NVIDIA/nccl/issues/1573. It has no use for an index on
+ * InfiniBand (src/transport/net_ib/connect.cc).
  *
  * NCCL pairs devices of different nodes by their place in the list. Hence it is in order of rails:
  * of PCI addresses, which equal nodes have in common, and not of names.
@@ -51,6 +54,7 @@ struct nccl_port {
 	const char *physfn; /* of a VF: its PF, or the one that has the LAG's device; else "" */
 	uint32_t rate;      /* of port_rate() */
 	const struct netdev *netdev; /* of its first GID that has one; or NULL */
+	const struct gid *gid;       /* of a listed one with RoCE: the one to use */
 	unsigned here, away; /* kinds it has by netdevs here, by others: 1 << enum nccl_kind */
 	char why[160];       /* it is not listed; "": it is */
 	const char *advice;  /* the plan leaves it out: what to do; NULL: it does not */
