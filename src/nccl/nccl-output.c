@@ -31,6 +31,18 @@ static bool is_plain(const char *name)
 
 /* --- the GIDs of a port --- */
 
+static unsigned common_bits(const struct gid *a, const struct gid *b)
+{
+	uint8_t x[16] = {}, y[16] = {};
+	unsigned n = 0;
+
+	gid_parse(a->gid, x);
+	gid_parse(b->gid, y);
+	while (n < 128 && !((x[n / 8] ^ y[n / 8]) & (0x80 >> n % 8)))
+		n++;
+	return n;
+}
+
 /* _NCCL_KIND_N: an IPv6 address of the link alone, which NCCL passes over, or no GID of RoCE. */
 static enum nccl_kind kind_of(const struct gid *g)
 {
@@ -289,6 +301,30 @@ static void keep_fastest(struct nccl *c)
 				  highest / 10);
 }
 
+/* How many listed ports have the subnet prefix of @of, the first half of each InfiniBand GID? */
+static size_t count_subnet(const struct nccl *c, const struct nccl_port *of)
+{
+	size_t n = 0;
+
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		n += of->port->n_gids > 0 && np->port->n_gids > 0 &&
+		     common_bits(np->port->gids, of->port->gids) >= 64;
+	return n;
+}
+
+/* Only the largest of some InfiniBand fabrics: where each rail has its own, none is larger. */
+static void keep_largest_subnet(struct nccl *c)
+{
+	size_t most = 0;
+
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		most = MAX(most, count_subnet(c, np));
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		if (np->port->n_gids > 0 && count_subnet(c, np) < most)
+			leave_out(np, "fewer ports have its subnet prefix, %.19s",
+				  np->port->gids->gid);
+}
+
 static void keep_one_kind(struct nccl *c)
 {
 	static const char *const names[_NCCL_KIND_N] = { "InfiniBand", "RoCE v2 by IPv4",
@@ -307,6 +343,8 @@ static void keep_one_kind(struct nccl *c)
 	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
 		if (!(kinds_of(c, np) >> c->kind & 1))
 			leave_out(np, "it has no %s, which others have", names[c->kind]);
+	if (c->kind == NCCL_INFINIBAND)
+		keep_largest_subnet(c);
 }
 
 static bool is_listed(const struct nccl *c, const struct ibdev *ib, uint32_t number)
@@ -346,18 +384,6 @@ static const struct gid *choose_gid(const struct node *n, const struct nccl *c,
 		first = first ?: g;
 	}
 	return first;
-}
-
-static unsigned common_bits(const struct gid *a, const struct gid *b)
-{
-	uint8_t x[16] = {}, y[16] = {};
-	unsigned n = 0;
-
-	gid_parse(a->gid, x);
-	gid_parse(b->gid, y);
-	while (n < 128 && !((x[n / 8] ^ y[n / 8]) & (0x80 >> n % 8)))
-		n++;
-	return n;
 }
 
 /*

@@ -19,7 +19,8 @@
  *    VF or subfunction where the PF is no candidate.
  * 4. The highest rate.
  * 5. One kind, that of most ports. Among equals InfiniBand, then IPv4, then IPv6; RoCE v1 only
- *    where there is no v2.
+ *    where there is no v2. InfiniBand ports with different subnet prefixes are of different
+ *    fabrics: the fabric of most ports, or all where none has more.
  *
  * Each port has one GID of that kind chosen: the first of its own netdev before those of netdevs
  * above it. NCCL_IB_GID_INDEX is their common index. Where they differ, and with IPv6 (where it
