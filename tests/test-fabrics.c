@@ -23,7 +23,7 @@
 
 /* A function of a card, each with one port. */
 struct function {
-	unsigned card, rate;
+	unsigned card, model, rate;
 	bool is_vf, is_active, has_node, is_ours, is_infiniband;
 	const char *v4, *v6; /* of a GID beyond the link; NULL: none */
 	bool is_v1;          /* there is no v2 of it */
@@ -168,6 +168,7 @@ static void add_function(struct fabric *f, struct function fn, unsigned bus, uns
 	fn.has_node = draw(8) > 0;
 	f->functions[i] = fn;
 	snprintf(pci->address, sizeof(pci->address), "0000:%02x:%02x.0", bus, vf);
+	pci->device = (uint16_t)(2 * fn.model + fn.is_vf);
 	if (fn.is_vf)
 		snprintf(pci->physfn, sizeof(pci->physfn), "0000:%02x:00.%u", bus, fn.is_of_second);
 	snprintf(ib->name, sizeof(ib->name), "mlx5_%s%u", draw(20) == 0 ? "bond_" : "", number);
@@ -226,6 +227,7 @@ static bool make(struct fabric *f)
 	*f = (struct fabric){ .config.n_devices = has_sections };
 	for (unsigned card = 0; card < n_cards; card++) {
 		struct function fn = { .card = card,
+				       .model = draw(3),
 				       .rate = rates[draw(4)],
 				       .is_infiniband = draw(3) == 0,
 				       .is_ours = is_pod || draw(4) > 0 };
@@ -359,7 +361,21 @@ static bool is_fit(const struct function *fn)
 	       (fn->is_infiniband || fn->v4 || fn->v6);
 }
 
-/* One for each card, and then the fastest of them. Return: how many. */
+/* Is it of the model of one of the fastest, @rate? */
+static bool is_of_fastest(const struct fabric *f, const bool fit[static MAX_PORTS], size_t i,
+			  unsigned rate)
+{
+	const struct function *a = &f->functions[i], *b = f->functions;
+
+	for (size_t k = 0; k < f->n; k++, b++)
+		if (fit[k] && b->rate == rate && a->model == b->model && a->is_vf == b->is_vf &&
+		    a->is_infiniband == b->is_infiniband)
+			return true;
+	return false;
+}
+
+/* One for each card, and then the fastest of them, and slower ones of their models. Return: how
+ * many. */
 static size_t find_right(const struct fabric *f, bool ret[static MAX_PORTS])
 {
 	unsigned rate = 0;
@@ -374,7 +390,7 @@ static size_t find_right(const struct fabric *f, bool ret[static MAX_PORTS])
 		rate = MAX(rate, f->functions[i].rate);
 	}
 	for (size_t i = 0; i < f->n; i++) {
-		ret[i] = ret[i] && f->functions[i].rate == rate;
+		ret[i] = ret[i] && is_of_fastest(f, ret, i, rate);
 		n += ret[i];
 	}
 	return n;
@@ -443,7 +459,7 @@ static void check_comments(const struct fabric *f, const struct nccl *c)
 	for (const char *p = text; *p; p = strchr(p, '\n') + 1, n_lines++)
 		assert_int_equal(*p, '#');
 	for (size_t i = 0; i < c->n_ports; i++) {
-		n_left += *c->ports[i].why && !*c->ports[i].physfn;
+		n_left += *c->ports[i].why ? !*c->ports[i].physfn : *c->ports[i].slow != 0;
 		n_vfs += *c->ports[i].why && *c->ports[i].physfn;
 	}
 	assert_int_equal(c->n_ports, f->n);

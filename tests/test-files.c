@@ -136,6 +136,7 @@ static void a_port_is_named_once_and_in_order_of_rails(void **state _unused_)
 			if (*cases[i].pci[k])
 				COPY(m.netdevs[k].pci, cases[i].pci[k]);
 			COPY(m.ports[k].rate, cases[i].rate[k]);
+			m.pcis[k].device = (uint16_t)k; /* of models of their own */
 		}
 		assert_int_equal(nccl_choose(&m.config, &m.node, &m.plan, &choice), 0);
 		assert_int_equal(nccl_text(&choice, false, false, &text), 0);

@@ -158,6 +158,8 @@ static int add_pci(const struct fs *fs, const struct ibdev *ib, struct node *n)
 		return r == -ENOENT || r == -ENODEV ? 0 : r;
 
 	COPY(pci.address, ib->pci);
+	observe_text(fs, FS_PATH(IBDEV_FOLDER "/%s/device/modalias", ib->name), pci.modalias,
+		     sizeof(pci.modalias));
 	pci.vendor = (uint16_t)vendor;
 	pci.device = (uint16_t)device;
 	r = fs_read_link_name(fs, FS_PATH(IBDEV_FOLDER "/%s/device/physfn", ib->name), pci.physfn,

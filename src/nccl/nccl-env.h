@@ -49,7 +49,7 @@ char **nccl_env_cut_command(int *argc, char **argv);
  *
  * Fills ibdevs; netdevs (of their functions, those that GIDs name, and eth0: name, ifindex, pci,
  * scalable_of and has_carrier only), on the running system their addresses; pcis of the ibdevs
- * (vendor, device, driver and physfn only). NICs that manage NVSwitches are without ports. A node
- * without RDMA has none. Return: 0 or -errno.
+ * (vendor, device, modalias, driver and physfn only). NICs that manage NVSwitches are without
+ * ports. A node without RDMA has none. Return: 0 or -errno.
  */
 int observe_nccl(const struct fs *fs, struct node *n);

@@ -127,13 +127,13 @@ static bool is_synthetic(const struct node *n, const char *pci)
 }
 
 /* Leaves out a port that the configuration does not manage, or that the node needs itself. */
-static void ask_plan(const struct config *c, const struct plan *p, const struct pci *pci,
-		     struct nccl_port *np)
+static void ask_plan(const struct config *c, const struct plan *p, struct nccl_port *np)
 {
-	const struct device *d = pci ? plan_device(p, pci) : NULL;
+	const struct device *d = np->function ? plan_device(p, np->function) : NULL;
 	const struct need *need = plan_need(p, np->pci);
 	char words[96];
 
+	np->section = d ? d->config : NULL;
 	if (c->n_devices > 0 && !d)
 		leave_out(np, "no [Device NAME] section is for it");
 	else if (d && d->is_in_pod)
@@ -147,7 +147,7 @@ static void ask_plan(const struct config *c, const struct plan *p, const struct 
 }
 
 static void judge(const struct config *c, const struct node *n, const struct plan *p,
-		  const struct pci *pci, struct nccl_port *np)
+		  struct nccl_port *np)
 {
 	if (n->has_verbs && !*np->ibdev->uverbs)
 		leave_out(np, "it has no character device here");
@@ -156,7 +156,7 @@ static void judge(const struct config *c, const struct node *n, const struct pla
 	else if (is_synthetic(n, np->pci))
 		leave_out(np, "a port of a synthetic NIC");
 	else if (p)
-		ask_plan(c, p, pci, np);
+		ask_plan(c, p, np);
 	if (!*np->why && !streq(np->port->state, "ACTIVE"))
 		leave_out(np, "its port is %s", *np->port->state ? np->port->state : "not known");
 	if (!*np->why)
@@ -182,7 +182,6 @@ static int add_port(const struct config *c, const struct node *n, const struct p
 {
 	struct nccl_port *np = APPEND(ret->ports, ret->n_ports);
 	const struct netdev *nd = NULL;
-	const struct pci *pci;
 
 	if (!np)
 		return -ENOMEM;
@@ -191,10 +190,10 @@ static int add_port(const struct config *c, const struct node *n, const struct p
 	*np = (struct nccl_port){ ib, port, ib->pci, "", port_rate(port), nd };
 	if (nd && !*np->pci)
 		np->pci = *nd->pci ? nd->pci : nd->scalable_of;
-	pci = node_pci(n, np->pci);
-	if (pci)
-		np->physfn = lag_port(n, pci->physfn);
-	judge(c, n, p, pci, np);
+	np->function = node_pci(n, np->pci);
+	if (np->function)
+		np->physfn = lag_port(n, np->function->physfn);
+	judge(c, n, p, np);
 	return 0;
 }
 
@@ -289,6 +288,18 @@ static void keep_one_function(struct nccl *c)
 	}
 }
 
+/* Are both ports of one model, in one section? The modalias has the board beside the chip. */
+static bool is_same_model(const struct nccl_port *a, const struct nccl_port *b)
+{
+	const struct pci *x = a->function, *y = b->function;
+
+	return x && y && x->vendor == y->vendor && x->device == y->device &&
+	       streq(x->modalias, y->modalias) && a->section == b->section &&
+	       streq(a->port->link_layer, b->port->link_layer);
+}
+
+/* A slower port of the same model stays, since its link may have a fault: without it NCCL would
+ * pair the ports behind it with those of other rails. */
 static void keep_fastest(struct nccl *c)
 {
 	uint32_t highest = 0;
@@ -296,9 +307,13 @@ static void keep_fastest(struct nccl *c)
 	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
 		highest = MAX(highest, np->rate);
 	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
-		if (np->rate < highest)
-			leave_out(np, "it has %" PRIu32 " Gb/s, others %" PRIu32, np->rate / 10,
-				  highest / 10);
+		if (np->rate < highest) {
+			PRINT(np->slow, "it has %" PRIu32 " Gb/s, others %" PRIu32, np->rate / 10,
+			      highest / 10);
+			if (!ANY(q, c->ports, c->n_ports,
+				 !*q->why && q->rate == highest && is_same_model(q, np)))
+				leave_out(np, "%s", np->slow);
+		}
 }
 
 /* How many listed ports have the subnet prefix of @of, the first half of each InfiniBand GID? */
@@ -439,8 +454,9 @@ void nccl_describe(const struct nccl_port *np, char *ret, size_t size)
 
 	if (np->ibdev->n_ports > 1)
 		PRINT(number, " port %" PRIu32, np->port->number);
-	snprintf(ret, size, "%s%s is %s%s", np->ibdev->name, number,
-		 *np->why ? "left out: " : "listed", np->why);
+	snprintf(ret, size, "%s%s is %s%s%s", np->ibdev->name, number,
+		 *np->why ? "left out" : "listed", *np->why || *np->slow ? ": " : "",
+		 *np->why ? np->why : np->slow);
 }
 
 static void explain_none(const struct node *n, const struct plan *p, struct nccl *c)
@@ -487,7 +503,7 @@ static bool is_erdma_node(const struct node *n, const struct nccl *c)
 	const struct netdev *bootstrap = node_netdev_named(n, BOOTSTRAP_NETDEV);
 
 	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
-		if (!pci_is_erdma(node_pci(n, np->pci)))
+		if (!pci_is_erdma(np->function))
 			return false;
 	return bootstrap && bootstrap->has_carrier;
 }
@@ -570,7 +586,7 @@ int nccl_left_out(const struct nccl *c, char **ret)
 		return -ENOMEM;
 	FOREACH(np, c->ports, c->n_ports) {
 		n_vfs += *np->why && *np->physfn;
-		if (!*np->why || *np->physfn)
+		if (*np->why ? *np->physfn : !*np->slow)
 			continue;
 		nccl_describe(np, text, sizeof(text));
 		for (char *p = text; *p; p++)

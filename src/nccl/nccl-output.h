@@ -17,7 +17,8 @@
  *    netdevs elsewhere count: then the state of the port is that of its carrier.
  * 3. One function for each physical port, or LAG of them with one RDMA device: the PF, or the first
  *    VF or subfunction where the PF is no candidate.
- * 4. The highest rate.
+ * 4. The highest rate. A slower port stays where one with that rate is of the same model, in the
+ *    same section and with the same link layer: its link may have a fault.
  * 5. One kind, that of most ports. Among equals InfiniBand, then IPv4, then IPv6; RoCE v1 only
  *    where there is no v2. InfiniBand ports with different subnet prefixes are of different
  *    fabrics: the fabric of most ports, or all where none has more.
@@ -55,10 +56,13 @@ struct nccl_port {
 	const char *physfn; /* of a VF: its PF, or the one that has the LAG's device; else "" */
 	uint32_t rate;      /* of port_rate() */
 	const struct netdev *netdev; /* of its first GID that has one; or NULL */
+	const struct pci *function;  /* with the address pci; NULL: not known */
 	const struct gid *gid;       /* of a listed one with RoCE: the one to use */
 	unsigned here, away; /* kinds it has by netdevs here, by others: 1 << enum nccl_kind */
-	char why[160];       /* it is not listed; "": it is */
-	const char *advice;  /* the plan leaves it out: what to do; NULL: it does not */
+	const struct device_config *section; /* with a plan */
+	char slow[48];                       /* "it has 200 Gb/s, others 400"; "": none has more */
+	char why[160];                       /* it is not listed; "": it is */
+	const char *advice; /* the plan leaves it out: what to do; NULL: it does not */
 };
 
 struct nccl {
@@ -108,10 +112,12 @@ void nccl_done(struct nccl *c);
 int nccl_text(const struct nccl *c, bool is_export, bool is_exact, char **ret);
 
 /*
- * A comment for each port that is not listed, with the reason; VFs are one line. No "=" is in them:
+ * A comment for each port that is not listed, with the reason, and for each slow one; VFs that are
+ * left out are one line. No "=" is in them:
  * an NCCL that knows no comments would take them for settings, setEnvFile() in src/misc/param.cc.
  * Return: 0 or -ENOMEM.
  */
 int nccl_left_out(const struct nccl *c, char **ret);
-/* "mlx5_0 is listed", "mlx4_0 port 2 is left out: its port is DOWN" */
+/* "mlx5_0 is listed", "mlx5_1 is listed: it has 200 Gb/s, others 400", "mlx4_0 port 2 is left out:
+ * its port is DOWN" */
 void nccl_describe(const struct nccl_port *np, char *ret, size_t size);
