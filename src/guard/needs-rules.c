@@ -669,7 +669,7 @@ static bool has_sign(const struct search *s, const char *pci)
 	return ANY(nd, s->n->netdevs, s->n->n_netdevs, streq(nd->pci, pci) && sign_of(s, nd));
 }
 
-/* What the last boot needed stays beside the answers of this one while it has a sign. */
+/* A function of the last boot stays beside the answers of this one while it has a sign. */
 static void add_before(struct search *s, const struct boot *b, bool is_present)
 {
 	const bool is_open = is_present && b->state == NODE_STARTING,
