@@ -50,8 +50,13 @@ static int put(const struct fs *fs, const char *path)
 {
 	int r = fs_remove(fs, path);
 
-	if (r >= 0)
+	if (r < 0)
+		return r;
+	/* The process that takes a wish removes the temporary file beside it, which may be this
+	 * one: there is no other cause, since the folder is made. */
+	do
 		r = fs_create(fs, path, "", 0, 0644);
+	while (r == -ENOENT);
 	return r == -EEXIST ? 0 : MIN(r, 0); /* another process has the same wish */
 }
 
