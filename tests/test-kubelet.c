@@ -2428,6 +2428,9 @@ static void a_command_line_that_cannot_be_read_tells_no_address(_unused_ void **
 		{ SERVICE(KUBELET), false, "", "" },
 		{ SERVICE("ExecStart=/opt/start.sh"), false, WRAPPED, "" },
 		{ SERVICE("ExecStart=/opt/start.sh"), true, "", "192.0.2.7" },
+		{ SERVICE("ExecStart=/opt/plain.sh"), false, "", "" },
+		{ SERVICE("ExecStart=/bin/true --config=/" FILE_PATH), false, "", "" },
+		{ SERVICE("ExecStart=/bin/sh -c 'exec sleep infinity'"), false, "", "" },
 		{ SERVICE("ExecStart=/opt/start.sh --node-ip=192.0.2.1"), false, "", "192.0.2.1" },
 		{ SERVICE("ExecStart=/bin/sh -c 'kubelet --node-ip=$$(hostname -i)'"), false,
 		  "kubelet.service: what /bin/sh does is not known", "" },
@@ -2472,6 +2475,10 @@ static void a_command_line_that_cannot_be_read_tells_no_address(_unused_ void **
 
 		root_open(&root);
 		put_text(&root, rows[i].unit.path, rows[i].unit.text);
+		put_text(&root, "opt/start.sh",
+			 "#!/bin/bash\nexec kubelet --node-ip=$(hostname -i)\n");
+		put_text(&root, "opt/plain.sh",
+			 "#!/bin/bash\nexec kubelet --config=/" FILE_PATH "\n");
 		if (rows[i].is_running) {
 			put_text(&root, CGROUP, "345\n");
 			put_entry(&root, &process);

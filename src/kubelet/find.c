@@ -21,6 +21,7 @@
 #define K0S_DIR         "/var/lib/k0s"
 #define MICROSHIFT_FILE "/var/lib/microshift/resources/kubelet/config/config.yaml"
 #define MICROSHIFT_CONF "/etc/microshift/config"
+#define MAX_SCRIPT      ((size_t)64 * 1024)
 #define MAX_CMDLINE     ((size_t)2 * 1024 * 1024) /* the kernel's default limit */
 
 /* In the order in which they are tried. */
@@ -186,6 +187,32 @@ static bool is_handing_on(struct unit *u)
 	return kubelet;
 }
 
+static bool names_address(const char *text)
+{
+	return strstr(text, "node-ip") || strstr(text, "hostname-override");
+}
+
+/* Is a flag of the kubelet's address somewhere in the line of a shell, or in a script? A copy gets
+ * the word alone. */
+static bool has_address_flag(struct value_look *l, const char *program)
+{
+	static const char kept[] = "#!\n--node-ip\n";
+	_cleanup_(freep) char *text = NULL;
+	struct argument *a =
+		FIND(w, l->unit.arguments, l->unit.n_arguments, names_address(w->text));
+
+	if (a) {
+		a->is_relevant = true;
+		return true;
+	}
+	if (*program != '/' ||
+	    fs_read_all(l->fs, fs_bare(program), MAX_SCRIPT, true, &text, NULL) < 0 ||
+	    !is_prefix(text, "#!") || !names_address(text))
+		return false;
+	fs_record(l->fs, RECORD_FILE, fs_bare(program), kept, strlen(kept));
+	return true;
+}
+
 /* The command line of a running kubelet, or the last one that was seen. */
 static int read_process(struct value_look *l, struct kubelet_found *k, struct kubelet_notes *notes)
 {
@@ -251,7 +278,7 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 	} else if (!is_kubelet_program(program) && !is_called_as_kubelet(&l->unit)) {
 		unit_problem(&l->unit, "%s: what %s does is not known", l->unit.name,
 			     *program ? program : "it");
-		l->hides_words = l->unit.exec.n > 0 && !is_handing_on(&l->unit);
+		l->hides_words = !is_handing_on(&l->unit) && has_address_flag(l, program);
 	}
 	return 0;
 }
