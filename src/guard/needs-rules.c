@@ -663,7 +663,7 @@ static bool has_stayed(const struct search *s, const struct boot_need *b)
 				is_of(&s->p->graph, b->pci, t->ifindex));
 }
 
-/* Is somebody still at work on a netdev of this function? */
+/* Does a netdev of this function have a sign that a program still configures it? */
 static bool has_sign(const struct search *s, const char *pci)
 {
 	return ANY(nd, s->n->netdevs, s->n->n_netdevs, streq(nd->pci, pci) && sign_of(s, nd));
