@@ -26,6 +26,10 @@ static void gateway_is_another(_unused_ struct plan *p, struct action *a)
 {
 	a->route.route.gateway[0] = 10;
 }
+static void via_is_another(_unused_ struct plan *p, struct action *a)
+{
+	COPY(a->route.route.via, "fe80::1");
+}
 static void metric_is_another(_unused_ struct plan *p, struct action *a)
 {
 	a->route.route.metric = 200;
@@ -46,7 +50,7 @@ static const struct row {
 	const char *subject, *to;
 	const char *other; /* another value of "to"; NULL: there is none */
 	/* Each makes the wanted value another one where "to" does not say it. */
-	void (*change[3])(struct plan *p, struct action *a);
+	void (*change[4])(struct plan *p, struct action *a);
 } rows[_VERB_N] = {
 	[VERB_LOAD_MODULE] = { "ib_umad" },
 	[VERB_RELOAD_MODULE] = { "erdma", .to = "compat_mode=Y", .other = "compat_mode=N" },
@@ -80,7 +84,7 @@ static const struct row {
 	[VERB_ASK_METADATA] = { PF, .to = "02:00:00:00:00:01", .other = "02:00:00:00:00:02" },
 	[VERB_SET_METRIC] = { PF, NET, "10.0.0.1/24", "200", .other = "201" },
 	[VERB_SET_ROUTE] = { PF, NET, "10.0.0.0/24 table 9",
-			     .change = { gateway_is_another, metric_is_another,
+			     .change = { gateway_is_another, via_is_another, metric_is_another,
 					 source_is_another } },
 	[VERB_REMOVE_ROUTE] = { PF, NET, "10.0.0.0/24 table 9", .change = { metric_is_another } },
 	[VERB_ADD_RULE] = { PF, NET, "from 10.0.0.1 table 9", .change = { preference_is_another } },

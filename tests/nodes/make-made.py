@@ -1212,9 +1212,9 @@ def causes():
     t.file('etc/systemd/network/10-rail3.link', '[Match]\nPath=pci-0000:47:00.0\n[Link]\nSR-IOVVirtualFunctions=8\n')
     t.file('etc/netplan/50-rails.yaml', 'network:\n  ethernets:\n    rail3:\n      virtual-function-count: 8\n')
     t.file('etc/netplan/60-eth0.yaml', 'network:\n  ethernets:\n    eth0:\n      virtual-function-count: 8\n')
-    t.file('etc/netplan/70-vlans.yaml', 'network:\n  vlans:\n    rail3.7:\n      id: 7\n      link: rail3\n\n'
-           '    rail3.8: {id: 8, link: rail3}\n  tunnels:\n    v:\n      link: rail3\n'
-           '  ethernets:\n    rail3:\n      routes: [{to: 10.0.0.0/8, scope: link}]\n')
+    t.file('etc/netplan/70-vlans.yaml', 'network:\n  tunnels:\n    v:\n      link: rail3\n'
+           '  ethernets:\n    rail3:\n      routes: [{to: 10.0.0.0/8, scope: link}]\n'
+           '  vlans:\n    rail3.7:\n      id: 7\n      link: rail3\n\n    rail3.8: {id: 8, link: rail3}\n')
     t.file('etc/netplan/80-links.yaml', 'network:\n  vlans: {}\n  ethernets:\n    rail3v0:\n      link: rail3\n')
     t.file('etc/udev/rules.d/50-off.rules', '# ATTR{device/sriov_numvfs}="8"\n')
     t.file('etc/sysfs.d/rails.conf', 'class/net/rail3/device/sriov_numvfs = 8\n')
