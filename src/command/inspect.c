@@ -140,9 +140,15 @@ static void warn_of_manifest(const struct config *c, const struct node *n)
 	if (!name || !*folder)
 		return;
 	rest = after(path, folder);
-	if (!rest || (*rest && rest + (*rest == '/') != name + 1))
-		log_warning("[DevicePlugin] Manifest=%s: the kubelet reads static pods in %s", path,
-			    streq(folder, POD_FOLDER_NONE) ? "no folder" : folder);
+	if (streq(folder, POD_FOLDER_NONE))
+		log_warning("[DevicePlugin] Manifest=%s: the kubelet reads no static pods: set its "
+			    "staticPodPath, or remove Manifest=",
+			    path);
+	else if (!rest || (*rest && rest + (*rest == '/') != name + 1))
+		log_warning(
+			"[DevicePlugin] Manifest=%s: the kubelet reads static pods in %s: name a "
+			"file there",
+			path, folder);
 }
 
 static void warn_of_owners(const struct plan *p)
