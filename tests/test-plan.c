@@ -1278,6 +1278,33 @@ static void without_the_vfs_of_a_section_the_node_is_not_ready(_unused_ void **s
 	}
 }
 
+/* The host has an address on the first of them. */
+static void without_a_vf_to_hand_out_the_node_is_not_ready(_unused_ void **state)
+{
+	static const struct {
+		uint32_t count;
+		bool is_whole;
+	} rows[] = { { 1, false }, { 2, true } };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.is_wait_over = true;
+		s.config.plugin.type = PLUGIN_SRIOV;
+		s.sections[0].mode = VF_MODE_SHARED_MULTI;
+		s.sections[0].count = rows[i].count;
+		s.sections[0].expect = 1;
+		add_vfs(&s, rows[i].count);
+		rail_address(&s);
+		s.addresses[0].ifindex = netdev_of(&s, "0000:41:00.1")->ifindex;
+		make_plan(&s, &p);
+		assert_int_equal(p.devices[1].aside, REASON_PORT_IN_USE);
+		assert_int_equal(p.is_whole, rows[i].is_whole);
+	}
+}
+
 static void the_pf_is_handed_out_unless_vfs_are_asked_for(_unused_ void **state)
 {
 	static const struct {
@@ -4021,6 +4048,7 @@ int main(void)
 		cmocka_unit_test(vfs_go_with_their_pf_and_are_never_matched),
 		cmocka_unit_test(what_the_host_uses_is_not_moved_or_changed),
 		cmocka_unit_test(without_the_vfs_of_a_section_the_node_is_not_ready),
+		cmocka_unit_test(without_a_vf_to_hand_out_the_node_is_not_ready),
 		cmocka_unit_test(the_pf_is_handed_out_unless_vfs_are_asked_for),
 		cmocka_unit_test(mtu_is_raised_everywhere_and_never_lowered_under_vfs),
 		cmocka_unit_test(a_vf_gets_no_larger_mtu_than_its_pf_keeps),

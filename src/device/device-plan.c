@@ -360,22 +360,34 @@ static void add_missing(struct plan *p, const struct device_config *dc, uint32_t
 		p->unmatched = dc;
 }
 
+/* Is this PF, or a VF that it has, left to pods? VFs come behind their PF. */
+static bool is_given(const struct plan *p, const struct device *pf)
+{
+	const struct device *d = pf;
+
+	if (pf->aside != REASON_NONE)
+		return false;
+	while (++d < p->devices + p->n_devices && d->is_vf)
+		if (d->aside == REASON_NONE)
+			return true;
+	return d == pf + 1;
+}
+
 /* Expect= counts the PFs that each section matches. A PF that is left to the host counts. */
 static void count_missing(const struct config *c, struct plan *p)
 {
 	for (size_t i = 0; i < c->n_devices; i++) {
-		uint32_t n_there = 0, n_kept = 0;
+		uint32_t n_there = 0, n_given = 0;
 
 		FOREACH(d, p->devices, p->n_devices) {
 			const bool is_match = !d->is_vf && d->config == &c->devices[i];
 
 			n_there += is_match;
-			n_kept += is_match && d->aside == REASON_NONE;
+			n_given += is_match && is_given(p, d);
 		}
 		FOREACH(d, p->devices, p->n_devices)
-			d->is_asked_for |= !d->is_vf && d->config == &c->devices[i] &&
-					   d->aside != REASON_NONE &&
-					   (d->is_named || n_kept < c->devices[i].expect);
+			d->is_asked_for |= d->config == &c->devices[i] && d->aside != REASON_NONE &&
+					   (d->is_named || n_given < c->devices[i].expect);
 		if (n_there < c->devices[i].expect)
 			add_missing(p, &c->devices[i], n_there);
 	}

@@ -111,7 +111,7 @@ struct device {
 	bool is_flapping;
 	bool is_excluded;     /* itself or its PF flaps: not in the plugin's file */
 	enum reason aside;    /* left to the host, though its section matches; REASON_NONE: not */
-	bool is_asked_for;    /* left out, though named, or fewer NICs are there than Expect= */
+	bool is_asked_for;    /* left out, though named, or fewer NICs are left than Expect= */
 	enum reason reason;   /* why not usable, or REASON_IN_POD */
 	char detail[192];     /* names and numbers for the reason */
 	const char *advice;   /* what to do about it; NULL: reason_advice() says it */
