@@ -1305,6 +1305,42 @@ static void without_a_vf_to_hand_out_the_node_is_not_ready(_unused_ void **state
 	}
 }
 
+/* Contexts are a use by themselves; who has connections may have none, and is asked for. */
+static void a_pf_with_connections_is_not_moved(_unused_ void **state)
+{
+	static const struct {
+		uint32_t n_contexts, n_cm_ids;
+		bool is_asked;
+	} rows[] = { { 0, 0, false }, { 0, 4, true }, { 1, 4, false } };
+	static struct user user = { .target = FIRST,
+				    .use = USE_KERNEL,
+				    .detail = "mlx5_0: 4 cm_ids of nvme_rdma" };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.config.plugin.type = PLUGIN_SRIOV;
+		s.sections[0].mode = VF_MODE_EXCLUSIVE;
+		ibdev_of(&s, FIRST)->n_contexts = rows[i].n_contexts;
+		ibdev_of(&s, FIRST)->n_cm_ids = rows[i].n_cm_ids;
+		make_plan(&s, &p);
+		assert_int_equal(questions_ask(&p.questions, QUESTION_USERS), rows[i].is_asked);
+		if (!rows[i].is_asked)
+			continue;
+		assert_true(p.devices[0].is_handed_out);
+		plan_done(&p);
+		s.node.users = &user;
+		s.node.n_users = 1;
+		s.node.has_users = true;
+		s.node.asked = 1u << QUESTION_USERS;
+		make_plan(&s, &p);
+		assert_int_equal(p.devices[0].aside, REASON_PORT_IN_USE);
+		assert_false(questions_ask(&p.questions, QUESTION_USERS));
+	}
+}
+
 static void the_pf_is_handed_out_unless_vfs_are_asked_for(_unused_ void **state)
 {
 	static const struct {
@@ -4049,6 +4085,7 @@ int main(void)
 		cmocka_unit_test(what_the_host_uses_is_not_moved_or_changed),
 		cmocka_unit_test(without_the_vfs_of_a_section_the_node_is_not_ready),
 		cmocka_unit_test(without_a_vf_to_hand_out_the_node_is_not_ready),
+		cmocka_unit_test(a_pf_with_connections_is_not_moved),
 		cmocka_unit_test(the_pf_is_handed_out_unless_vfs_are_asked_for),
 		cmocka_unit_test(mtu_is_raised_everywhere_and_never_lowered_under_vfs),
 		cmocka_unit_test(a_vf_gets_no_larger_mtu_than_its_pf_keeps),

@@ -129,6 +129,7 @@ static void take_counts(const struct node *n, const struct memory *memory, struc
 	ib->index = a ? a->index : UINT32_MAX;
 	ib->is_smi = a && a->is_smi;
 	ib->n_contexts = a ? a->n_contexts : UINT32_MAX;
+	ib->n_cm_ids = a ? a->n_cm_ids : 0;
 	ib->verbs = a ? a->verbs : 1;
 	ib->active_mtu = a ? a->active_mtu : 0;
 	if (a)

@@ -232,6 +232,8 @@ struct ibdev {
 	char uverbs[32],
 		umad[32];    /* names of the character devices; empty: none, or no node in /dev */
 	uint32_t n_contexts; /* open user contexts; UINT32_MAX: not known, which is never zero */
+	uint32_t n_cm_ids;   /* connections and listeners of processes and of the kernel; 0: none,
+				or not known */
 	uint32_t active_mtu; /* bytes, of its first port, when it was opened; 0: not known */
 	int verbs;           /* of libibverbs: 0 could be opened, -errno, or 1: not tried */
 	struct port *ports;  /* owned */

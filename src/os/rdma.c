@@ -82,7 +82,7 @@ static int on_port(struct nlmsghdr *h, void *userdata)
 	return 0;
 }
 
-/* Only what the kernel names "ctx" counts: pd, cq and qp are never zero, the kernel has its own. */
+/* Pd, cq and qp are never zero, since the kernel has its own. */
 static void read_summary_entry(struct nlattr *entry, struct ibdev *d)
 {
 	static const struct nla_policy policy[RDMA_ATTR_COUNT] = {
@@ -90,14 +90,20 @@ static void read_summary_entry(struct nlattr *entry, struct ibdev *d)
 		[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR] = { .type = NLA_U64 },
 	};
 	struct nlattr *tb[RDMA_ATTR_COUNT], *name, *current;
+	uint32_t n;
 
 	if (nla_parse_nested(tb, RDMA_ATTR_COUNT - 1, entry, policy) < 0)
 		return;
 
 	name = tb[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME];
 	current = tb[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR];
-	if (name && current && nla_strcmp(name, "ctx") == 0)
-		d->n_contexts = MIN(nla_get_u64(current), (uint64_t)UINT32_MAX - 1);
+	if (!name || !current)
+		return;
+	n = MIN(nla_get_u64(current), (uint64_t)UINT32_MAX - 1);
+	if (nla_strcmp(name, "ctx") == 0)
+		d->n_contexts = n;
+	else if (nla_strcmp(name, "cm_id") == 0)
+		d->n_cm_ids = n;
 }
 
 static int on_resources(struct nlmsghdr *h, void *userdata)

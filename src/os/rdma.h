@@ -14,8 +14,8 @@
 
 /*
  * Lists the ibdevs, sorted by name, with what netlink alone tells of each: name, index, is_smi,
- * n_contexts ("ctx" of RES_GET, UINT32_MAX when the kernel does not tell), and the netdev of port 1
- * when it is in the caller's namespace. Return: 0 or -errno.
+ * n_contexts ("ctx" of RES_GET, UINT32_MAX when the kernel does not tell), n_cm_ids ("cm_id" of it)
+ * and the netdev of port 1 when it is in the caller's namespace. Return: 0 or -errno.
  */
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n);
 
