@@ -209,7 +209,9 @@ static int parse_resource(const struct setting *s _unused_, const char *value, v
 	const char *name = strchr(value, '/'), *label = value;
 	size_t n;
 
-	if (!name || strlen(value) >= RESOURCE_LEN)
+	/* IsExtendedResourceName() in pkg/apis/core/v1/helper: the kubelet refuses these two. */
+	if (!name || strlen(value) >= RESOURCE_LEN || strstr(value, "kubernetes.io/") ||
+	    is_prefix(value, "requests."))
 		return -EINVAL;
 
 	for (; label < name; label += n + 1) {
@@ -491,7 +493,8 @@ const struct setting settings[N_SETTINGS] = {
 	  0, _IDENTITY_N - 1, "derived", "derived or keep",
 	  "Derive the MAC or GUID of a VF without one from its NIC, the same at each boot" },
 	{ "Device", "Resource", DEVICE_TEXT(resource), &type_resource,
-	  0, 0, "", "PREFIX/NAME such as rdma/gpu, or nothing for that of [DevicePlugin]",
+	  0, 0, "", "PREFIX/NAME such as rdma/gpu (PREFIX not of kubernetes.io, not requests.*), or "
+	  "nothing for that of [DevicePlugin]",
 	  "The resource name of these devices, if they are a separate pool" },
 	{ "Device", "Expect", DEVICE(uint32_t, expect), &type_u32,
 	  0, 65535, "1", "a number from 0 to 65535",
@@ -553,7 +556,8 @@ const struct setting settings[N_SETTINGS] = {
 	  0, 1, "/" PLUGIN_CONFIG_PATH, "an absolute path of a file in a folder of its own below /run, which is empty after a boot",
 	  "The path of that configuration; plugins mount its folder" },
 	{ "DevicePlugin", "Resource", TEXT(plugin.resource), &type_resource,
-	  0, 0, "rdma/hca", "PREFIX/NAME such as rdma/hca: a DNS name in lower case, then letters, digits, _ and -",
+	  0, 0, "rdma/hca", "PREFIX/NAME such as rdma/hca: a DNS name in lower case (not of kubernetes.io, "
+	  "not requests.*), then letters, digits, _ and -",
 	  "The resource name that pods request" },
 	{ "DevicePlugin", "Shares", FIELD(uint32_t, plugin.shares), &type_u32,
 	  1, INT32_MAX, "1000", "a number from 1 to 2147483647",
