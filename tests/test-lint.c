@@ -258,6 +258,15 @@ static void stranger(struct scene *s)
 	add_function(s, 4, "0000:e1:00.0", 0x101e, "ens3", "mlx5_4");
 }
 
+/* Netdevs of one function: the plugin knows the first in the order of bytes, a representor's. */
+static void representors(struct scene *s)
+{
+	stranger(s);
+	COPY(s->netdevs[4].name, "enp1");
+	COPY(s->netdevs[4].pci, VF1);
+	COPY(s->netdevs[4].port_name, "pf0vf0");
+}
+
 #define V0 VF0 " rdma/hca\n"
 #define V1 VF1 " rdma/hca\n"
 #define O  OTHER " rdma/hca\n"
@@ -292,6 +301,7 @@ static void our_own_file_exposes_what_it_promises(_unused_ void **state)
 		{ "shared, not usable", PLUGIN_RDMA_SHARED, not_usable, V0 V1 },
 		/* By ids it would be taken as well: so names are written. */
 		{ "shared, a stranger", PLUGIN_RDMA_SHARED, stranger, V0 V1 O },
+		{ "shared, representors", PLUGIN_RDMA_SHARED, representors, V0 V1 O },
 
 		{ "sriov", PLUGIN_SRIOV, nothing, V0 V1 O },
 		{ "sriov, netns", PLUGIN_SRIOV, exclusive, V0 V1 O },
@@ -548,6 +558,7 @@ static void a_file_of_anybody_is_judged_by_the_same_rules(_unused_ void **state)
 	static const struct {
 		enum plugin_type type;
 		const char *text, *expected;
+		void (*set)(struct scene *s);
 	} cases[] = {
 		{ PLUGIN_RDMA_SHARED, "{", "refused plugin-file\n" },
 		{ PLUGIN_RDMA_SHARED, "[]", "refused plugin-file\n" },
@@ -583,6 +594,10 @@ static void a_file_of_anybody_is_judged_by_the_same_rules(_unused_ void **state)
 		  "\nplugin-not-selected " VF1 "\nplugin-not-selected " OTHER "\n" },
 		{ PLUGIN_RDMA_SHARED, LIST(POOL("a") "\"devices\":[\"ens2\",\"ens1v0\"]}"),
 		  VF0 " rdma/a\n" OTHER " rdma/a\nplugin-not-selected " VF1 "\n" },
+		{ PLUGIN_RDMA_SHARED, LIST(POOL("a") "\"selectors\":{\"ifNames\":[\"ens1v1\"]}}"),
+		  "refused plugin-empty\nplugin-not-selected " VF0 "\nplugin-not-selected " VF1
+		  "\nplugin-not-selected " OTHER "\n",
+		  representors },
 		/* The PF has all that it takes, and nobody hands it out. */
 		{ PLUGIN_RDMA_SHARED, LIST(ALL("a")),
 		  PF " rdma/a\n" VF0 " rdma/a\n" VF1 " rdma/a\n" OTHER " rdma/a\nplugin-foreign " PF
@@ -627,6 +642,8 @@ static void a_file_of_anybody_is_judged_by_the_same_rules(_unused_ void **state)
 		struct scene s;
 
 		set_scene(&s, cases[i].type);
+		if (cases[i].set)
+			cases[i].set(&s);
 		assert_lint(&s, cases[i].text, cases[i].text, cases[i].expected);
 	}
 }
@@ -667,6 +684,13 @@ static void files_of_each_kind_are_what_the_plugins_read(_unused_ void **state)
 		  "\"resourcePrefix\":\"rdma\",\"rdmaHcaMax\":1000,\"selectors\":{\"ifNames\":["
 		  "\"ens1v0\","
 		  "\"ens1v1\"]}},{\"resourceName\":\"hca\","
+		  "\"resourcePrefix\":\"rdma\",\"rdmaHcaMax\":1000,\"selectors\":{\"vendors\":["
+		  "\"15b3\"],"
+		  "\"deviceIDs\":[\"1023\"],\"drivers\":[\"mlx5_core\"]}}]}" },
+		{ PLUGIN_RDMA_SHARED, "rdma/hca", "rdma/a_vf", representors,
+		  "{\"periodicUpdateInterval\":60,\"configList\":[{\"resourceName\":\"a_vf\","
+		  "\"resourcePrefix\":\"rdma\",\"rdmaHcaMax\":1000,\"selectors\":{\"ifNames\":["
+		  "\"enp1\",\"ens1v0\"]}},{\"resourceName\":\"hca\","
 		  "\"resourcePrefix\":\"rdma\",\"rdmaHcaMax\":1000,\"selectors\":{\"vendors\":["
 		  "\"15b3\"],"
 		  "\"deviceIDs\":[\"1023\"],\"drivers\":[\"mlx5_core\"]}}]}" },

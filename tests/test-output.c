@@ -90,6 +90,8 @@ static void make_machine(struct machine *m)
 	m->config.plugin.type = PLUGIN_RDMA_SHARED;
 	m->config.plugin.shares = 1000;
 	SET(m->node.boot_id, BOOT);
+	m->node.netdevs = m->netdevs;
+	m->node.n_netdevs = ELEMENTSOF(m->netdevs);
 	m->plan = (struct plan){ .devices = m->devices, .n_devices = 4, .state = NODE_READY };
 }
 
@@ -987,8 +989,6 @@ static void a_port_of_a_bond_is_remembered(_unused_ void **state)
 	struct machine m;
 
 	make_machine(&m);
-	m.node.netdevs = m.netdevs;
-	m.node.n_netdevs = ELEMENTSOF(m.netdevs);
 	m.netdevs[0].master = m.netdevs[3].ifindex;
 	SET(m.netdevs[3].kind, "bond");
 	assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &bonded), 0);
@@ -1562,12 +1562,13 @@ static void a_device_that_is_lost_for_a_moment_keeps_its_name(_unused_ void **st
 {
 	const struct pci pci = { .address = "0000:41:00.1" };
 	struct device d = { .pci = &pci, .is_handed_out = true, .netdev_name = "ens1v0" };
+	const struct node n = {};
 
 	assert_false(output_plugin_offers(&d));
-	assert_string_equal(output_plugin_netdev(&d), "");
+	assert_string_equal(output_plugin_netdev(&n, &pci, &d), "");
 	d.is_lost = true;
 	assert_true(output_plugin_offers(&d));
-	assert_string_equal(output_plugin_netdev(&d), "ens1v0");
+	assert_string_equal(output_plugin_netdev(&n, &pci, &d), "ens1v0");
 }
 
 static size_t n_left; /* allocations of jansson before the one that fails */

@@ -72,15 +72,6 @@ static bool has_text(const json_t *list, const char *text)
 			    json_is_string(item) && streq(json_string_value(item), text));
 }
 
-static bool has_netdev(const struct linter *l, const struct function *f, const json_t *list)
-{
-	if (f->is_elsewhere && *output_plugin_netdev(f->device))
-		return has_text(list, output_plugin_netdev(f->device));
-
-	return ANY(n, l->node->netdevs, l->node->n_netdevs,
-		   streq(n->pci, f->pci->address) && has_text(list, n->name));
-}
-
 /* Names of netlink's encapsulation, not of sysfs' link_layer. */
 static bool has_link_type(const struct linter *l, const struct function *f, const json_t *list)
 {
@@ -99,7 +90,7 @@ static bool is_listed(const struct linter *l, const struct function *f, const ch
 	if (json_array_size(list) == 0)
 		return true;
 	if (streq(key, "ifNames"))
-		return has_netdev(l, f, list);
+		return has_text(list, output_plugin_netdev(l->node, f->pci, f->device));
 	if (streq(key, "linkTypes"))
 		return has_link_type(l, f, list);
 	if (streq(key, "drivers"))

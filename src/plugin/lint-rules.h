@@ -8,8 +8,8 @@
  * k8s-rdma-shared-dev-plugin, pkg/resources/resources_manager.go: names of letters, digits and "_",
  * each once whatever its prefix; "devices" or "selectors", not both, not none; no start in the RDMA
  * namespace mode "exclusive"; only PCI class 02 with a bound driver; a device needs rdma_cm, umad
- * and uverbs; selectors are any of each list, and all of the lists. A device may be in several
- * pools.
+ * and uverbs; selectors are any of each list, and all of the lists; "ifNames" knows only the first
+ * netdev of a function (pci_net_device.go). A device may be in several pools.
  *
  * sriov-network-device-plugin, cmd/sriovdp/manager.go and pkg/netdevice: names also of "-", each
  * once for a prefix; only PCI class 02 with a bound driver; not the NIC of the IPv4 default route,

@@ -47,13 +47,17 @@ const char *output_plugin_resource(const struct config *c, const struct device *
 	return d->config && *d->config->resource ? d->config->resource : c->plugin.resource;
 }
 
-const char *output_plugin_netdev(const struct device *d)
+const char *output_plugin_netdev(const struct node *n, const struct pci *pci,
+				 const struct device *d)
 {
-	if (d->is_in_pod || d->is_lost)
-		return pci_is_erdma(d->pci) ? "" : d->netdev_name;
-	if (d->netdev && streq(d->netdev->pci, d->pci->address))
-		return d->netdev->name;
-	return "";
+	const struct netdev *first = NULL;
+
+	if (d && (d->is_in_pod || d->is_lost))
+		return pci_is_erdma(pci) ? "" : d->netdev_name;
+	FOREACH(nd, n->netdevs, n->n_netdevs)
+		if (streq(nd->pci, pci->address) && (!first || strcmp(nd->name, first->name) < 0))
+			first = nd;
+	return first ? first->name : "";
 }
 
 /* A resource, and the plan that has its devices. */
@@ -142,7 +146,8 @@ static enum kind kind_of(const struct pool *pool)
 
 static bool has(const struct pool *pool, enum kind kind, const struct device *d)
 {
-	return is_in(pool, d) && (kind != KIND_NAMES || *output_plugin_netdev(d));
+	return is_in(pool, d) &&
+	       (kind != KIND_NAMES || *output_plugin_netdev(pool->node, d->pci, d));
 }
 
 bool output_plugin_has(const struct config *c, const struct node *n, const struct plan *p,
@@ -210,7 +215,7 @@ static int make_selectors(const struct pool *pool, json_t **ret)
 
 		switch (kind) {
 		case KIND_NAMES:
-			r = add(selectors, "ifNames", output_plugin_netdev(d));
+			r = add(selectors, "ifNames", output_plugin_netdev(pool->node, d->pci, d));
 			break;
 		case KIND_IDS:
 			r = add_ids(selectors, d->pci);

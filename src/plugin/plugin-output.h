@@ -13,9 +13,10 @@
  * - By vendor, device and driver, when that takes no other function of the node that the plugin
  * would take, i.e. one with a driver, a uverbs and an umad node. It holds whatever the network
  * devices are called, and while one of them is in a pod.
- * - Else by the names of network devices, which is exact. One in a pod keeps the name it had here,
- * so that the file does not change while pods come and go. A function without a network device of
- * its own (eRDMA: that is a PCI function of its own) is left out then.
+ * - Else by the names of network devices, which is exact: of each function the name that the plugin
+ * has for it, which may be a representor's. One in a pod keeps the name it had here, so that the
+ * file does not change while pods come and go. A function without a network device of its own
+ * (eRDMA: that is a PCI function of its own) is left out then.
  *
  * "periodicUpdateInterval" is 60 seconds, the plugin's default, said so that no other default
  * changes it: a card that comes back gets other character devices, and with 0 the plugin would go
@@ -59,8 +60,13 @@ bool output_plugin_has(const struct config *c, const struct node *n, const struc
 bool output_plugin_offers(const struct device *d);
 /* Why a device that is handed out has no place in the file. */
 enum reason output_plugin_reason(const struct device *d);
-/* The name the plugin finds below the function itself: "" when it has no netdev of its own. */
-const char *output_plugin_netdev(const struct device *d);
+/*
+ * The name that the shared plugin has for a function (NewPciNetDevice()): of the netdevs below the
+ * function itself, representors among them, the first in the order of bytes; "" without one. @d is
+ * its device, or NULL.
+ */
+const char *output_plugin_netdev(const struct node *n, const struct pci *pci,
+				 const struct device *d);
 /*
  * How many of a resource the node offers, as "kubectl get node" shows it, when its pool has
  * @n_devices: one for each, or, where each share is of all of them, the number of shares. That is
