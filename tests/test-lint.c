@@ -28,7 +28,7 @@ struct scene {
 	struct pci pcis[5];
 	struct netdev netdevs[5];
 	struct ibdev ibdevs[5];
-	struct route routes[2];
+	struct route routes[3];
 	struct device devices[4];
 	struct plan plan;
 };
@@ -337,22 +337,40 @@ static void our_own_file_exposes_what_it_promises(_unused_ void **state)
 	}
 }
 
-/* The default destination leaves by the netdev of this number; 99 is that of a bond. */
-static void leaves_by(struct scene *s, uint32_t ifindex)
+/* A default route by the netdev of this number; 99 is that of a bond. */
+static struct route *leaves_by(struct scene *s, uint32_t ifindex)
 {
-	static struct destination d;
+	struct route *r = &s->routes[s->node.n_routes++];
 
-	d = (struct destination){
-		.to = TO_DEFAULT,
-		.lookup = { .family = AF_INET, .found = ifindex, .hops = { ifindex }, .n_hops = 1 }
-	};
-	s->node.destinations = &d;
-	s->node.n_destinations = 1;
+	*r = (struct route){ .family = AF_INET, .table = RT_TABLE_MAIN, .ifindex = ifindex };
+	return r;
 }
 
 static void carries_the_node(struct scene *s)
 {
 	leaves_by(s, s->netdevs[3].ifindex);
+}
+
+static void carries_the_node_in_another_table(struct scene *s)
+{
+	leaves_by(s, s->netdevs[3].ifindex)->table = 100;
+}
+
+static void has_a_route_beside_the_nodes(struct scene *s)
+{
+	stranger(s);
+	leaves_by(s, s->netdevs[4].ifindex);
+	leaves_by(s, s->netdevs[3].ifindex)->metric = 1;
+}
+
+/* Routers of two rails advertise themselves: for IPv6 no default route is better. */
+static void advertised(struct scene *s)
+{
+	has_a_route_beside_the_nodes(s);
+	s->routes[1].family = AF_INET6;
+	s->routes[1].metric = 1024;
+	*leaves_by(s, 0) = s->routes[1];
+	s->routes[2].ifindex = s->netdevs[2].ifindex;
 }
 
 static void has_the_nodes_address(struct scene *s)
@@ -431,6 +449,11 @@ static void a_dra_driver_finds_what_its_rules_allow(_unused_ void **state)
 		{ "class, no RDMA", PLUGIN_DRANET, no_ibdev, P V0 V1, "no-ibdev " OTHER "\n" },
 		{ "the node's", PLUGIN_DRANET, carries_the_node, P V0 V1,
 		  "plugin-default-route " OTHER "\n" },
+		{ "the node's in another table", PLUGIN_DRANET, carries_the_node_in_another_table,
+		  P V0 V1 O, "" },
+		{ "beside the node's", PLUGIN_DRANET, has_a_route_beside_the_nodes, P V0 V1 O, "" },
+		{ "advertised", PLUGIN_DRANET, advertised, P V0,
+		  "plugin-default-route " VF1 "\nplugin-default-route " OTHER "\n" },
 		{ "the node's by --node-ip", PLUGIN_DRANET, has_the_nodes_address, P V0 V1 O, "" },
 		{ "driver", PLUGIN_DRANET, no_driver, P V0 V1, "no-driver " OTHER "\n" },
 		{ "uverbs", PLUGIN_DRANET, no_uverbs, P V0 V1, "no-uverbs " OTHER "\n" },

@@ -141,12 +141,35 @@ static bool is_selected(const struct linter *l, const struct function *f, const 
 
 /* Devices */
 
-static bool has_default_route(const struct node *n, const struct pci *f)
+/* A default route of the main table that has a device: plugins know no other table. */
+static bool is_default(const struct route *r)
 {
-	return ANY(r, n->routes, n->n_routes,
-		   r->table == RT_TABLE_MAIN && r->family == AF_INET && r->prefix_len == 0 &&
-			   node_netdev(n, r->ifindex) &&
-			   streq(node_netdev(n, r->ifindex)->pci, f->address));
+	return r->table == RT_TABLE_MAIN && r->prefix_len == 0 && r->ifindex > 0;
+}
+
+/*
+ * The sriov plugin hides the NIC of each default route of IPv4, dranet those of the lowest metric
+ * of each family: all rails, where the router of each advertises itself. Newer versions of dranet
+ * hide also what has such a netdev as master, but none knows what is below a VLAN: the ports of a
+ * bond may be handed out.
+ */
+static bool is_hiding(const struct linter *l, const struct route *r)
+{
+	if (!is_default(r) || l->config->plugin.type == PLUGIN_SRIOV)
+		return is_default(r) && r->family == AF_INET;
+	return !ANY(o, l->node->routes, l->node->n_routes,
+		    is_default(o) && o->family == r->family && o->metric < r->metric);
+}
+
+static bool is_hidden(const struct linter *l, const struct function *f)
+{
+	FOREACH(r, l->node->routes, l->node->n_routes) {
+		const struct netdev *nd = node_netdev(l->node, r->ifindex);
+
+		if (nd && streq(nd->pci, f->pci->address) && is_hiding(l, r))
+			return true;
+	}
+	return false;
 }
 
 static enum reason missing_node(const struct linter *l, const struct function *f)
@@ -173,7 +196,7 @@ static enum reason broken_rule(const struct linter *l, const struct function *f)
 	if (!pci_is_network(f->pci))
 		return REASON_PLUGIN_CLASS;
 	if (l->config->plugin.type == PLUGIN_SRIOV) {
-		if (has_default_route(l->node, f->pci))
+		if (is_hidden(l, f))
 			return REASON_PLUGIN_DEFAULT_ROUTE;
 		if (f->pci->num_vfs > 0)
 			return REASON_PLUGIN_PF_WITH_VFS;
@@ -192,26 +215,11 @@ static size_t count_ibdevs(const struct node *n, const struct pci *f)
 	return count;
 }
 
-/*
- * dranet drops the netdev of the best default route by its name. Newer versions also drop what has
- * it as master, but none knows what is below a VLAN: the ports of a bond may be handed out.
- */
-static bool is_dropped_by_dranet(const struct linter *l, const struct function *f)
-{
-	const struct netdev *nd = node_netdev_of(l->node, f->pci->address);
-
-	FOREACH_WHILE(d, l->node->destinations, l->node->n_destinations, nd)
-		if (d->to == TO_DEFAULT && d->lookup.result == 0 &&
-		    ANY(hop, d->lookup.hops, d->lookup.n_hops, *hop == nd->ifindex))
-			return true;
-	return false;
-}
-
 static enum reason broken_dranet_rule(const struct linter *l, const struct function *f)
 {
 	if (!pci_is_network(f->pci) && !f->ibdev)
 		return REASON_PLUGIN_CLASS;
-	return is_dropped_by_dranet(l, f) ? REASON_PLUGIN_DEFAULT_ROUTE : REASON_NONE;
+	return is_hidden(l, f) ? REASON_PLUGIN_DEFAULT_ROUTE : REASON_NONE;
 }
 
 static enum reason broken_dra_sriov_rule(const struct linter *l, const struct function *f)

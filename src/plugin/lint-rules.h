@@ -19,8 +19,9 @@
  * k8s-rdma-sriov-dev-plugin with {"mode": "hca"}: hands out all RDMA devices.
  *
  * dranet, a DRA driver, pkg/inventory/db.go and net.go: PCI class 02, or any function with an RDMA
- * device (kubernetes-sigs/dranet#238; versions before it see no eRDMA function); not what has the
- * node's default route, nor what is below that; dra.net/rdma is true with an RDMA device.
+ * device (kubernetes-sigs/dranet#238; versions before it see no eRDMA function); not what has a
+ * default route of the lowest metric of its family in the main table, nor what is below that
+ * (getDefaultGwInterfaces()); dra.net/rdma is true with an RDMA device.
  *
  * dra-driver-sriov, pkg/devicestate/discovery.go and state.go: VFs of PFs of class 02 that have a
  * netdev; a VF can be given to a pod with exactly one RDMA device, which has character devices. It
