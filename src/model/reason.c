@@ -930,9 +930,12 @@ static const struct {
 	},
 	[REASON_PLUGIN_DEFAULT_ROUTE] = {
 		"plugin-default-route",
-		"The device plugin hides the NIC that holds the node's default route",
-		"Exclude this NIC from Match=, hand out a virtual function of it, or put the "
-		"default route on another interface.",
+		"The NIC has a default route: the device plugin takes it for the node's and hides "
+		"it",
+		"Let neither DHCP nor router advertisements set a default route on this NIC "
+		"(networkd: UseGateway=no; NetworkManager: never-default), or name the node's NIC "
+		"to dranet (--uplink-interfaces, newer versions). If the NIC is the node's, exclude "
+		"it from Match=, or hand out a virtual function of it.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_VFS_ONLY] = {
