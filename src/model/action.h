@@ -16,7 +16,7 @@ enum class {
 	CLASS_REFUSED,      /* unsafe */
 	CLASS_WAITING,      /* for a device, a port, an address */
 	CLASS_NEEDS_REBOOT, /* safe only when nothing runs */
-	CLASS_IMPOSSIBLE,   /* the hardware or the kernel cannot */
+	CLASS_IMPOSSIBLE,   /* never by this configuration, on this hardware and kernel */
 	_CLASS_N
 };
 

@@ -63,8 +63,8 @@ static void tell_problem(struct plan *p, const struct nic_netdev *k)
 {
 	if (nic_netdev_is_hands_off(k)) /* plan_metadata() has reported why */
 		return;
-	plan_add_wait(p, STEP_ROUTE, CLASS_REFUSED, k->device->pci->address, k->problem, "%s%s%s",
-		      k->netdev->name, k->detail[0] ? ": " : "", k->detail);
+	plan_add_wait(p, STEP_ROUTE, CLASS_IMPOSSIBLE, k->device->pci->address, k->problem,
+		      "%s%s%s", k->netdev->name, k->detail[0] ? ": " : "", k->detail);
 }
 
 void plan_addresses(const struct config *c, const struct node *n, const struct memory *memory,

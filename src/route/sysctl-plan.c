@@ -129,7 +129,7 @@ static void refuse_erdma(const struct config *c, struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices && c->route.ipv6 == IPV6_RA; i++)
 		if (pci_is_erdma(p->devices[i].pci))
-			plan_add_wait(p, STEP_ROUTE, CLASS_REFUSED, p->devices[i].pci->address,
+			plan_add_wait(p, STEP_ROUTE, CLASS_IMPOSSIBLE, p->devices[i].pci->address,
 				      REASON_IPV6_ERDMA, NULL);
 }
 
