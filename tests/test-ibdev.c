@@ -245,6 +245,7 @@ static void a_name_of_another_namespace_is_no_netdev_of_the_host(_unused_ void *
 		{ "0000:00:06.0", "0200:00ff:fe00:0600", "", "eth0", "" },
 		{ "0000:00:06.0", "0200:00ff:fe00:0100", "", "eth0", "ens1" },
 		{ "0000:00:06.0", "1234:5678:9abc:def0", "", "eth0", "eth0" },
+		{ "0000:00:06.0", "0200:00ff:fe00:0600", "", "eth3", "eth3" }, /* MAC not known */
 		{ "", "0200:00ff:fe00:0001", "", "eth0", "eth0" },
 		{ "", "0200:00ff:fe00:0600", "", "eth0", "" },
 		{ "", "", "", "eth0", "eth0" },
@@ -261,6 +262,7 @@ static void a_name_of_another_namespace_is_no_netdev_of_the_host(_unused_ void *
 		{ .ifindex = 2, .name = "eth0", .mac = "00:00:00:00:00:01" },
 		{ .ifindex = 3, .name = "ens1", .pci = "0000:41:00.0", .mac = "00:00:00:00:01:00" },
 		{ .ifindex = 4, .name = "bond0", .mac = "00:00:00:00:01:00" },
+		{ .ifindex = 5, .name = "eth3" },
 	};
 	const struct node n = { .pcis = pcis,
 				.n_pcis = ELEMENTSOF(pcis),

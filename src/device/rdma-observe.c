@@ -21,7 +21,7 @@ static bool is_name_of_other(const struct node *n, const char *guid, const char 
 {
 	const struct netdev *nd = node_netdev_named(n, name);
 
-	return nd && strlen(guid) > 12 && strncmp(guid + 7, "ff:fe", 5) == 0 &&
+	return nd && nd->mac[0] && strlen(guid) > 12 && strncmp(guid + 7, "ff:fe", 5) == 0 &&
 	       !is_guid_of(guid, nd);
 }
 

@@ -40,7 +40,8 @@ int observe_link_downed(const struct fs *fs, const struct questions *q, struct n
  * drivers/infiniband/core/nldev.c. sysfs does not look: while the netdev of a VF is in a pod,
  * print_ndev() in core/sysfs.c has the name that it has there, and "eth0" is another
  * netdev here. So GIDs name the netdev only where the function has one here, and of functions that
- * never have one, virtual ones and eRDMA, unless the GUID is of the MAC of another.
+ * never have one, virtual ones and eRDMA, unless the GUID is of another MAC than that of the netdev
+ * here. A copy may lack that MAC, and then the name is not in doubt.
  */
 void rdma_find_netdev(const struct node *n, struct ibdev *ib);
 
