@@ -116,6 +116,12 @@ static void a_pool_of_both_fabrics_says_so(_unused_ void **state)
 		    "either\n");
 	ports[1] = ports[0];
 	assert_told(&s, "", "exposes rdma/hca: 2\n");
+	/* A VF without a driver is of the fabric that its class says. */
+	s.node.n_ibdevs = 1;
+	s.node.pcis = s.pcis;
+	s.node.n_pcis = 2;
+	s.pcis[1].class = CLASS_INFINIBAND << 8;
+	assert_told(&s, "", "exposes rdma/hca: 2\n");
 }
 
 static void a_file_that_is_not_written_exposes_nothing_yet(_unused_ void **state)

@@ -254,8 +254,9 @@ const char *device_advice(const struct device *d)
 
 bool device_is_infiniband(const struct device *d)
 {
-	return d->ibdev &&
-	       ANY(p, d->ibdev->ports, d->ibdev->n_ports, streq(p->link_layer, "InfiniBand"));
+	return d->ibdev ? ANY(p, d->ibdev->ports, d->ibdev->n_ports,
+			      streq(p->link_layer, "InfiniBand"))
+			: d->pci && d->pci->class >> 8 == CLASS_INFINIBAND;
 }
 
 uint64_t device_usable_usec(const struct node *n, const struct memory *memory,

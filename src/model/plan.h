@@ -129,7 +129,8 @@ struct device {
 	uint32_t sick_pid; /* of the process that still binds; 0: none */
 };
 
-bool device_is_infiniband(const struct device *d); /* has it a port of InfiniBand? */
+/* Has it a port of InfiniBand, or, without an RDMA device, the class of such a card? */
+bool device_is_infiniband(const struct device *d);
 /*
  * When a usable device was so first since its driver was bound: CLOCK_MONOTONIC. 0: not known, it
  * was so before the first look of this boot.

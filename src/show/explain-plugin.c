@@ -103,6 +103,7 @@ static json_t *make_resources(const struct config *c, const struct node *node, c
 
 		for (; end < l->n_exposed && streq(l->exposed[end].resource, resource); end++)
 			n_infiniband += device_is_infiniband(&(struct device){
+				.pci = node_pci(node, l->exposed[end].pci),
 				.ibdev = node_ibdev_of(node, l->exposed[end].pci) });
 		if (json_array_append_new(list, output_plugin_resource_item(c, resource, end - i,
 									    n_infiniband)) < 0)
