@@ -34,6 +34,7 @@ struct machine {
 	struct port ports[4];
 	struct gid gids[2];
 	struct device devices[4];
+	struct exposed exposed[4];
 	struct plan plan;
 };
 
@@ -62,6 +63,7 @@ static void add_function(struct machine *m, size_t i, const char *pci, const cha
 					 .config = &m->sections[0],
 					 .is_handed_out = true,
 					 .is_usable = true };
+	SET(m->exposed[i].pci, pci);
 }
 
 static void make_machine(struct machine *m)
@@ -93,6 +95,8 @@ static void make_machine(struct machine *m)
 	m->node.netdevs = m->netdevs;
 	m->node.n_netdevs = ELEMENTSOF(m->netdevs);
 	m->plan = (struct plan){ .devices = m->devices, .n_devices = 4, .state = NODE_READY };
+	m->plan.lint.exposed = m->exposed;
+	m->plan.lint.n_exposed = 4;
 }
 
 /* eRDMA: the function has no netdev of its own. */
@@ -687,6 +691,41 @@ static void plugin_is_written_when_the_file_is_what_it_should_be(_unused_ void *
 	none = state_of(&m);
 	assert_true(json_is_false(at(none, "plugin/written")));
 	assert_int_equal(json_array_size(at(none, "plugin/left_out")), 0);
+}
+
+/* The function that is not handed out does not count, whatever the plugin makes of it. */
+static void a_resource_has_the_devices_that_are_exposed(_unused_ void **state)
+{
+	static const struct {
+		enum plugin_type type;
+		size_t n_exposed;
+		enum reason refusal;
+		int n_devices, n_of_resource;
+	} cases[] = {
+		{ PLUGIN_RDMA_SHARED, 4, REASON_NONE, 3, 3 },
+		{ PLUGIN_SRIOV, 4, REASON_NONE, 3, 3 },
+		{ PLUGIN_SRIOV, 2, REASON_NONE, 3, 1 },
+		{ PLUGIN_SRIOV, 0, REASON_NONE, 3, 0 },
+		{ PLUGIN_HCA, 4, REASON_NETNS_EXCLUSIVE, 3, 0 },
+		{ PLUGIN_DRANET, 4, REASON_NONE, 3, 3 },
+		{ PLUGIN_DRA_SRIOV, 3, REASON_NONE, 3, 2 },
+		{ PLUGIN_NONE, 0, REASON_NONE, 0, 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		json_auto_t *document = NULL;
+		struct machine m;
+
+		make_machine(&m);
+		m.config.plugin.type = cases[i].type;
+		m.plan.lint.n_exposed = cases[i].n_exposed;
+		m.plan.lint.refusal = cases[i].refusal;
+		document = state_of(&m);
+		assert_int_equal(json_integer_value(at(document, "plugin/devices")),
+				 cases[i].n_devices);
+		assert_int_equal(json_integer_value(at(document, "plugin/resources/0/devices")),
+				 cases[i].n_of_resource);
+	}
 }
 
 static void reasons_are_in_order_and_told_once(_unused_ void **state)
@@ -1627,6 +1666,7 @@ int main(void)
 		cmocka_unit_test(odd_text_never_spoils_a_document),
 		cmocka_unit_test(state_has_every_fact_in_its_place),
 		cmocka_unit_test(plugin_is_written_when_the_file_is_what_it_should_be),
+		cmocka_unit_test(a_resource_has_the_devices_that_are_exposed),
 		cmocka_unit_test(reasons_are_in_order_and_told_once),
 		cmocka_unit_test(memory_comes_back_as_it_was_written),
 		cmocka_unit_test(what_a_pf_lacks_comes_back),

@@ -16,6 +16,11 @@ enum reason output_plugin_reason(const struct device *d)
 	return d->is_usable && d->is_excluded ? REASON_LINK_FLAPPING : d->reason;
 }
 
+bool output_plugin_exposes(const struct plan *p, const struct device *d)
+{
+	return ANY(e, p->lint.exposed, p->lint.n_exposed, streq(e->pci, d->pci->address));
+}
+
 bool output_plugin_is_shared(const struct config *c)
 {
 	return c->plugin.type == PLUGIN_RDMA_SHARED || c->plugin.type == PLUGIN_HCA;

@@ -60,6 +60,8 @@ bool output_plugin_has(const struct config *c, const struct node *n, const struc
 bool output_plugin_offers(const struct device *d);
 /* Why a device that is handed out has no place in the file. */
 enum reason output_plugin_reason(const struct device *d);
+/* Does the plugin expose it now, by its own rules? */
+bool output_plugin_exposes(const struct plan *p, const struct device *d);
 /*
  * The name that the shared plugin has for a function (NewPciNetDevice()): of the netdevs below the
  * function itself, representors among them, the first in the order of bytes; "" without one. @d is

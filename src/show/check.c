@@ -94,11 +94,6 @@ static bool gets_unbound_vfs(const struct plan *p, const struct device *d)
 	       vf_precheck_has_autoprobe_off(d->pci);
 }
 
-static bool is_exposed(const struct plan *p, const struct device *d)
-{
-	return ANY(e, p->lint.exposed, p->lint.n_exposed, streq(e->pci, d->pci->address));
-}
-
 /* First what is handed out and not usable, or left to the host, then what the plugin drops; the
  * finding of one that is exposed all the same says why it should not be. */
 static json_t *make_excluded(const struct plan *p)
@@ -109,12 +104,13 @@ static json_t *make_excluded(const struct plan *p)
 	FOREACH(d, p->devices, p->n_devices) {
 		json_t *item;
 
-		if (d->aside != REASON_NONE && !is_exposed(p, d)) {
+		if (d->aside != REASON_NONE && !output_plugin_exposes(p, d)) {
 			plan_describe_aside(p, d, detail, sizeof(detail));
 			item = output_reason(d->aside, d->pci->address, detail, NULL);
 		} else if (gets_unbound_vfs(p, d)) {
 			item = output_reason(REASON_AUTOPROBE_OFF, d->pci->address, "", NULL);
-		} else if (d->is_handed_out && !output_plugin_offers(d) && !is_exposed(p, d)) {
+		} else if (d->is_handed_out && !output_plugin_offers(d) &&
+			   !output_plugin_exposes(p, d)) {
 			item = output_reason(output_plugin_reason(d), d->pci->address, d->detail,
 					     d->is_usable ? NULL : device_advice(d));
 		} else {
@@ -356,7 +352,7 @@ static bool is_passing(const struct device *d)
 static bool is_coming(const struct config *c, const struct plan *p, const struct device *d)
 {
 	if (output_plugin_offers(d))
-		return c->plugin.type == PLUGIN_NONE || is_exposed(p, d);
+		return c->plugin.type == PLUGIN_NONE || output_plugin_exposes(p, d);
 	return d->is_handed_out && !d->is_missing && !d->is_excluded && !lacks_module(p, d) &&
 	       (is_passing(d) || ANY(a, p->actions, p->n_actions, is_cure(p, d, a)));
 }

@@ -278,17 +278,14 @@ static json_t *make_resources(const void *item)
 	json_auto_t *list = json_array();
 	const char *resource = NULL;
 
-	while (s->n_devices > 0 && p->lint.refusal == REASON_NONE &&
+	while (p->lint.refusal == REASON_NONE &&
 	       (resource = output_plugin_next_resource(s->config, p, resource))) {
 		size_t n = 0, n_infiniband = 0;
 
 		FOREACH(d, p->devices, p->n_devices) {
 			if (!streq(output_plugin_resource(s->config, d), resource) ||
-			    !output_plugin_has(s->config, s->node, p, d) ||
-			    ANY(f, p->lint.findings, p->lint.n_findings,
-				streq(f->target, d->pci->address) &&
-					f->reason != REASON_PLUGIN_TWO_POOLS))
-				continue; /* the plugin leaves it out, though it is in the file */
+			    !output_plugin_offers(d) || !output_plugin_exposes(p, d))
+				continue; /* the plugin may leave out what is in the file */
 			n++;
 			n_infiniband += device_is_infiniband(d);
 		}
@@ -317,10 +314,11 @@ static int fill_plugin(struct state_document *s)
 	_cleanup_(freep) char *text = NULL;
 
 	s->plugin_path = s->manifest = "";
+	FOREACH_WHILE(d, s->plan->devices, s->plan->n_devices,
+		      s->config->plugin.type != PLUGIN_NONE)
+		s->n_devices += output_plugin_has(s->config, s->node, s->plan, d);
 	if (!plugin_has_file(s->config->plugin.type))
 		return 0;
-	FOREACH(d, s->plan->devices, s->plan->n_devices)
-		s->n_devices += output_plugin_has(s->config, s->node, s->plan, d);
 	s->plugin_path = s->config->plugin.config_file;
 	s->manifest = s->config->plugin.manifest;
 	if (output_plugin(s->config, s->node, s->plan, &text) < 0)
