@@ -140,12 +140,50 @@ static void a_file_that_is_not_written_exposes_nothing_yet(_unused_ void **state
 	assert_told(&s, "plugin-name", "would expose 0 devices; plugin-name: ");
 	/* No device is usable: the first of them says why. */
 	s.plan.plugin = NULL;
+	s.plan.lint = (struct lint){};
 	s.devices[0].is_usable = s.devices[1].is_usable = false;
 	s.devices[0].reason = REASON_PORT_DOWN;
-	assert_told(&s, "port-down", "would expose 0 devices; port-down: ");
+	assert_told(&s, "port-down", ": 0000:41:00.0\n");
 	s.devices[0].is_usable = s.devices[0].is_excluded = true;
 	s.devices[0].reason = REASON_NONE;
 	assert_told(&s, "link-flapping", "would expose 0 devices; link-flapping: ");
+}
+
+static void without_a_device_the_reason_is_that_of_the_plan(_unused_ void **state)
+{
+	static const struct {
+		size_t n_devices; /* usable, and the file has no words for them */
+		enum verb verb;
+		enum class class;
+		enum reason reason;
+		const char *code;
+	} cases[] = {
+		{ 1, VERB_WRITE_PLUGIN, CLASS_REFUSED, REASON_PLUGIN_NOT_SELECTED,
+		  "plugin-not-selected" },
+		{ 0, VERB_WRITE_PLUGIN, CLASS_WAITING, REASON_NOT_READY, "not-ready" },
+		{ 0, VERB_WAIT, CLASS_WAITING, REASON_NO_DEVICES, "no-devices" },
+		{ 0, VERB_WAIT, CLASS_WAITING, REASON_NOT_RECORDED, "not-recorded" },
+		{ 0, VERB_SET_NUM_VFS, CLASS_IMPOSSIBLE, REASON_NO_SRIOV, "no-sriov" },
+		{ 0, VERB_SET_NUM_VFS, CLASS_CHANGE, REASON_NONE, "" },
+		{ 0, VERB_WAIT, CLASS_CHANGE, REASON_NONE, "" }, /* Expect=0 */
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		s.config.plugin.type = PLUGIN_RDMA_SHARED;
+		s.node.plugin_file = s.plan.plugin = NULL;
+		s.plan.lint.n_exposed = 0;
+		s.plan.n_devices = cases[i].n_devices;
+		add_action(&s, cases[i].class, cases[i].reason);
+		s.action.verb = cases[i].verb;
+		if (cases[i].verb == VERB_WAIT)
+			s.action.target = "";
+		assert_told(&s, cases[i].code,
+			    *cases[i].code ? "would expose 0 devices; "
+					   : "would expose 0 devices\n");
+	}
 }
 
 static void a_plugin_older_than_its_file_has_not_read_it(_unused_ void **state)
@@ -249,6 +287,7 @@ int main(void)
 		cmocka_unit_test(a_plugin_exposes_what_its_rules_let_through),
 		cmocka_unit_test(a_pool_of_both_fabrics_says_so),
 		cmocka_unit_test(a_file_that_is_not_written_exposes_nothing_yet),
+		cmocka_unit_test(without_a_device_the_reason_is_that_of_the_plan),
 		cmocka_unit_test(a_plugin_older_than_its_file_has_not_read_it),
 		cmocka_unit_test(a_driver_that_is_older_than_a_vf_has_not_found_it),
 		cmocka_unit_test(without_a_plugin_that_is_said),

@@ -817,6 +817,39 @@ static void a_dead_end_is_an_error_of_check(_unused_ void **state)
 	}
 }
 
+/* A usable device that the file has no words for: no plugin is asked about it. */
+static void check_says_why_nothing_is_exposed(_unused_ void **state)
+{
+	static const struct {
+		bool is_usable;
+		enum reason reason, aside;
+		const char *code;
+	} cases[] = {
+		{ true, REASON_NONE, REASON_NONE, "plugin-not-selected" },
+		{ false, REASON_ZERO_GUID, REASON_NONE, "zero-guid" },
+		{ false, REASON_NONE, REASON_PORT_IN_USE, "port-in-use" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(freep) char *problem = NULL, *text = NULL;
+		char words[128];
+		struct scene s;
+
+		set_scene(&s, PLUGIN_RDMA_SHARED);
+		s.plan.n_devices = 1;
+		s.devices[0].is_usable = cases[i].is_usable;
+		s.devices[0].reason = cases[i].reason;
+		s.devices[0].aside = cases[i].aside;
+		s.devices[0].is_handed_out = cases[i].aside == REASON_NONE;
+		assert_int_equal(output_check_exposed(&s.config, &s.plan, &problem), 0);
+		assert_non_null(problem);
+		assert_non_null(strstr(problem, reason_meaning(reason_from_code(cases[i].code))));
+		assert_int_equal(output_check_text(&s.config, &s.plan, &text), 0);
+		PRINT(words, "%s: not exposed (%s)\n", s.devices[0].pci->address, cases[i].code);
+		assert_non_null(strstr(text, words));
+	}
+}
+
 static void check_names_devices_that_are_exposed_and_that_are_not(_unused_ void **state)
 {
 	static const char head[] =
@@ -1019,6 +1052,7 @@ int main(void)
 		cmocka_unit_test(files_of_each_kind_are_what_the_plugins_read),
 		cmocka_unit_test(a_file_does_not_change_while_a_device_is_in_a_pod),
 		cmocka_unit_test(a_dead_end_is_an_error_of_check),
+		cmocka_unit_test(check_says_why_nothing_is_exposed),
 		cmocka_unit_test(check_names_devices_that_are_exposed_and_that_are_not),
 		cmocka_unit_test(a_device_comes_by_a_change_or_by_what_ends_itself),
 		cmocka_unit_test(vfs_come_where_they_get_a_driver),

@@ -47,27 +47,6 @@ static bool is_unknown(const struct plan *p)
 	       ANY(d, p->devices, p->n_devices, d->need && d->need->why == NEED_NOT_RECORDED);
 }
 
-/* Expect=0 says that no NIC is needed. */
-int output_check_exposed(const struct config *c, const struct plan *p, char **ret)
-{
-	_cleanup_(forecast_done) struct forecast f = {};
-	const bool is_asked = c->n_devices == 0 || ANY(d, c->devices, c->n_devices, d->expect > 0);
-	size_t n = 0;
-	int r;
-
-	*ret = NULL;
-	r = forecast_make(c, p, &f);
-	for (size_t i = 0; i < f.n_pools; i++)
-		n += f.pools[i].n_after;
-	if (r < 0 || n > 0 || !is_asked || c->plugin.type == PLUGIN_NONE)
-		return r;
-	return make_problem(c,
-			    is_unknown(p)      ? REASON_NOT_RECORDED
-			    : p->n_devices > 0 ? REASON_PLUGIN_EMPTY
-					       : REASON_NO_DEVICES,
-			    "", ret);
-}
-
 int output_check_kubelet(const struct config *c, const struct plan *p, char **ret)
 {
 	const struct action *a =
@@ -96,7 +75,7 @@ static bool gets_unbound_vfs(const struct plan *p, const struct device *d)
 
 /* First what is handed out and not usable, or left to the host, then what the plugin drops; the
  * finding of one that is exposed all the same says why it should not be. */
-static json_t *make_excluded(const struct plan *p)
+static json_t *make_excluded(const struct config *c, const struct plan *p)
 {
 	json_auto_t *list = json_array();
 	char detail[448];
@@ -113,6 +92,9 @@ static json_t *make_excluded(const struct plan *p)
 			   !output_plugin_exposes(p, d)) {
 			item = output_reason(output_plugin_reason(d), d->pci->address, d->detail,
 					     d->is_usable ? NULL : device_advice(d));
+		} else if (output_plugin_offers(d) && plugin_has_file(c->plugin.type) &&
+			   !p->plugin) { /* then nothing found it */
+			item = output_reason(REASON_PLUGIN_NOT_SELECTED, d->pci->address, "", NULL);
 		} else {
 			continue;
 		}
@@ -126,6 +108,45 @@ static json_t *make_excluded(const struct plan *p)
 	return TAKE(list);
 }
 
+enum reason output_check_first(const json_t *excluded, const char **ret_target)
+{
+	document_each(x, excluded) {
+		const enum reason reason = reason_from_code(document_get_text(x, "code"));
+
+		if (reason == REASON_PLUGIN_FOREIGN)
+			continue;
+		*ret_target = document_get_text(x, "target");
+		return reason;
+	}
+	return REASON_NONE;
+}
+
+/* Expect=0 says that no NIC is needed. */
+int output_check_exposed(const struct config *c, const struct plan *p, char **ret)
+{
+	_cleanup_(forecast_done) struct forecast f = {};
+	const bool is_asked = c->n_devices == 0 || ANY(d, c->devices, c->n_devices, d->expect > 0);
+	json_auto_t *excluded = NULL;
+	const char *target = "";
+	enum reason reason;
+	size_t n = 0;
+	int r;
+
+	*ret = NULL;
+	r = forecast_make(c, p, &f);
+	for (size_t i = 0; i < f.n_pools; i++)
+		n += f.pools[i].n_after;
+	if (r < 0 || n > 0 || !is_asked || c->plugin.type == PLUGIN_NONE)
+		return r;
+	excluded = make_excluded(c, p);
+	if (!excluded)
+		return -ENOMEM;
+	reason = is_unknown(p) ? REASON_NOT_RECORDED : output_check_first(excluded, &target);
+	if (reason == REASON_NONE)
+		reason = p->n_devices > 0 ? REASON_PLUGIN_EMPTY : REASON_NO_DEVICES;
+	return make_problem(c, reason, target, ret);
+}
+
 json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
 {
 	return json_pack("{s:s, s:s, s:o, s:o}", "type", plugin_type_name(c->plugin.type), "path",
@@ -136,7 +157,7 @@ json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
 			 document_list(e, p->lint.exposed, p->lint.n_exposed, true,
 				       json_pack("{s:o, s:o}", "pci", document_text(e->pci),
 						 "resource", document_text(e->resource))),
-			 "excluded", make_excluded(p));
+			 "excluded", make_excluded(c, p));
 }
 
 static json_t *make_pool(const struct config *c, const struct forecast_pool *pool)
@@ -232,7 +253,7 @@ static void print_node_nics(struct sheet *s, const struct config *c, const struc
 int output_check_text(const struct config *c, const struct plan *p, char **ret)
 {
 	const bool has_plugin = p && c->plugin.type != PLUGIN_NONE;
-	json_auto_t *excluded = has_plugin ? make_excluded(p) : NULL,
+	json_auto_t *excluded = has_plugin ? make_excluded(c, p) : NULL,
 		    *pools = has_plugin ? make_pools(c, p) : NULL,
 		    *groups = has_plugin ? output_group(excluded) : NULL;
 	_cleanup_(sheet_done) struct sheet s = {};

@@ -42,13 +42,12 @@ static bool has_old_process(const struct config *c, const struct node *n,
 			   plan_missed_by(c, n, memory, p, q));
 }
 
-/* The one device that is not exposed, or the first of several: its reason stands for all. */
-static enum reason first_excluded(const struct plan *p)
+/* The item of the plan that keeps all devices from being there. */
+static const struct action *find_lack(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (p->devices[i].is_handed_out && !output_plugin_offers(&p->devices[i]))
-			return output_plugin_reason(&p->devices[i]);
-	return p->n_devices > 0 ? REASON_NOT_READY : REASON_NO_DEVICES;
+	return FIND(a, p->actions, p->n_actions,
+		    (a->verb == VERB_WAIT && !*a->target) ||
+			    (a->verb == VERB_SET_NUM_VFS && a->class != CLASS_CHANGE));
 }
 
 /* There is no device to expose, whatever the rules. */
@@ -61,22 +60,28 @@ static bool is_void(const struct config *c, const struct plan *p)
 
 /* The first obstacle, in the order in which obstacles have to be mended. */
 static struct obstacle find_obstacle(const struct config *c, const struct node *n,
-				     const struct memory *memory, const struct plan *p)
+				     const struct memory *memory, const struct plan *p,
+				     const json_t *excluded)
 {
-	const struct action *write = find_action(p, c->plugin.config_file);
+	const struct action *item = find_action(p, c->plugin.config_file);
 	enum reason reason = REASON_NONE;
 	const char *detail = "";
 
 	if (c->plugin.type == PLUGIN_NONE)
 		return (struct obstacle){ REASON_NONE, "", "" };
-	if (is_void(c, p))
-		reason = first_excluded(p);
-	else if (p->lint.refusal != REASON_NONE) {
+	if (is_void(c, p)) {
+		/* The reason of the first device that is left out stands for all of them. */
+		reason = output_check_first(excluded, &detail);
+		if (reason != REASON_NONE)
+			return (struct obstacle){ reason, detail, reason_advice(reason) };
+		item = find_lack(p) ?: item;
+	}
+	if (p->lint.refusal != REASON_NONE) {
 		reason = p->lint.refusal;
 		detail = p->lint.detail;
-	} else if (write && write->class != CLASS_CHANGE) {
-		reason = write->reason;
-		detail = write->detail;
+	} else if (item && item->class != CLASS_CHANGE) {
+		reason = item->reason;
+		detail = item->detail;
 	} else if (has_old_process(c, n, memory, p))
 		reason = REASON_PLUGIN_RESTART_NEEDED;
 	return (struct obstacle){ reason, detail, reason_advice(reason) };
@@ -118,9 +123,10 @@ static json_t *make_document(const struct config *c, const struct node *n,
 {
 	const bool is_none = c->plugin.type == PLUGIN_NONE;
 	const struct action *write = find_action(p, c->plugin.config_file);
-	const struct obstacle o = find_obstacle(c, n, memory, p);
 	const bool is_nothing = is_none || is_void(c, p) || p->lint.refusal != REASON_NONE;
 	json_auto_t *document = output_check_make_plugin(c, p), *more = NULL;
+	const struct obstacle o =
+		find_obstacle(c, n, memory, p, json_object_get(document, "excluded"));
 
 	/* clang-format off */
 	more = json_pack("{s:o, s:b, s:s, s:s, s:b, s:o, s:I, s:s, s:s, s:o, s:s}",
