@@ -117,11 +117,47 @@ static void one_port(struct scene *s)
 	bond(s, 4);
 	s->netdevs[1].master = 0;
 }
+static void each_port_alone(struct scene *s)
+{
+	one_port(s);
+	COPY(add_netdev(s, 91, "bond1", "", "02:00:00:00:00:01")->kind, "bond");
+	s->netdevs[1].master = 91;
+}
+static void ipoib(struct scene *s)
+{
+	mode_1(s);
+	s->pcis[0].class = s->pcis[1].class = 0x020700;
+}
 static void the_other_port(struct scene *s)
 {
 	one_port(s);
 	s->netdevs[1].master = BOND;
 	s->netdevs[0].master = 0;
+}
+/* The first port has been seen since the last "apply", and the wait is over. */
+static void see_first(struct scene *s, bool was_port)
+{
+	static struct device_memory first;
+
+	first = (struct device_memory){ .pci = FIRST, .was_port = was_port };
+	s->memory.devices = &first;
+	s->memory.n_devices = 1;
+	s->is_wait_over = true;
+}
+static void the_other_port_for_long(struct scene *s)
+{
+	the_other_port(s);
+	see_first(s, false);
+}
+static void the_other_port_again(struct scene *s)
+{
+	the_other_port(s);
+	see_first(s, true);
+}
+static void one_port_beside_one_not_managed(struct scene *s)
+{
+	one_port(s);
+	see_first(s, false);
 }
 static void the_other_port_and_a_foreign_one(struct scene *s)
 {
@@ -194,13 +230,22 @@ static void empty_but_of_igb(struct scene *s)
 	of_igb(s);
 	s->netdevs[0].master = s->netdevs[1].master = 0;
 }
-static void empty_and_addressed(struct scene *s)
+static void address_first(struct scene *s)
 {
 	static struct address address = { .ifindex = 3, .family = AF_INET };
 
-	empty(s);
 	s->node.addresses = &address;
 	s->node.n_addresses = 1;
+}
+static void empty_and_addressed(struct scene *s)
+{
+	empty(s);
+	address_first(s);
+}
+static void the_other_port_and_addressed(struct scene *s)
+{
+	the_other_port(s);
+	address_first(s);
 }
 static void empty_and_link_local(struct scene *s)
 {
@@ -241,11 +286,14 @@ static void empty_for_long(struct scene *s)
 
 static void empty_again(struct scene *s)
 {
-	static struct device_memory ports[] = { { .pci = FIRST, .was_port = true } };
+	empty(s);
+	see_first(s, true);
+}
 
-	empty_for_long(s);
-	s->memory.devices = ports;
-	s->memory.n_devices = 1;
+static void empty_and_ipoib(struct scene *s)
+{
+	empty(s);
+	s->pcis[0].class = 0x020700;
 }
 
 static enum reason obstacle(struct scene *s, uint32_t want, enum class *ret_class,
@@ -275,6 +323,14 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		{ "mode not known", mode_unknown, "eth1 is a port of bond0, mode not known" },
 		{ "one port yet", one_port, "eth1 is a port of bond0, mode 802.3ad" },
 		{ "the other port only", the_other_port, "eth2 is a port of bond0, mode 802.3ad" },
+		{ "each port alone in a bond", each_port_alone, NULL },
+		{ "the other port only, for long", the_other_port_for_long, NULL },
+		{ "the other port only, and an address here", the_other_port_and_addressed, NULL },
+		{ "the other port only, and this one before", the_other_port_again,
+		  "eth2 is a port of bond0, mode 802.3ad" },
+		{ "one port for long, the other is not managed", one_port_beside_one_not_managed,
+		  "eth1 is a port of bond0, mode 802.3ad" },
+		{ "IPoIB", ipoib, NULL },
 		{ "the other port, and one of another card", the_other_port_and_a_foreign_one,
 		  NULL },
 		{ "the other port only, switchdev", the_other_port_but_switchdev, NULL },
@@ -297,6 +353,7 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		{ "without a port, switchdev", empty_and_switchdev, NULL },
 		{ "without a port for too long", empty_for_long, NULL },
 		{ "without a port again, of those it had", empty_again, EMPTY },
+		{ "without a port, IPoIB", empty_and_ipoib, NULL },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

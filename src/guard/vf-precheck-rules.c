@@ -29,19 +29,52 @@ static const char *lag_mode(int mode)
 	}
 }
 
-/* Is the PF a port of a LAG? Mode and ports of a bond that is not there yet are unknown. */
-static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail, size_t size)
+/* mlx5_lag_add_netdev() in .../mlx5/core/lag/lag.c is called for no netdev of IPoIB. */
+static bool can_lag(const struct node *n, const struct pci *pf)
 {
-	const struct netdev *nd = node_netdev_of(n, pf->address), *bond;
+	return quirk_has(pf, QUIRK_ROCE_LAG) && !node_is_infiniband(n, pf);
+}
 
-	if (!nd || pf->physfn[0] || !quirk_has(pf, QUIRK_ROCE_LAG))
+/* May a bond get this netdev? @was_port: it was a port since the last "apply", or may have been. */
+static bool may_be_bonded(const struct plan *p, const struct memory *memory,
+			  const struct netdev *nd, bool was_port)
+{
+	return !nd->master && (!p->is_wait_over || was_port) &&
+	       !node_has_host_address(p->graph.n, memory, nd->ifindex);
+}
+
+/* Is it another port of this PF's card, which the PF's bond does not get? */
+static bool is_kept_out(const struct plan *p, const struct memory *memory, const struct pci *pf,
+			const struct pci *other)
+{
+	const struct netdev *nd = node_netdev_of(p->graph.n, other->address);
+	const struct device_memory *m = memory_device(memory, other->address);
+
+	return other != pf && nd && !other->physfn[0] &&
+	       is_same_card(pf->address, other->address) &&
+	       !may_be_bonded(p, memory, nd, !m || m->was_port);
+}
+
+/* Is the PF a port of a LAG? Mode and ports of a bond that is not there yet are unknown. */
+static bool is_lag_port(const struct plan *p, const struct memory *memory, const struct pci *pf,
+			char *detail, size_t size)
+{
+	const struct node *n = p->graph.n;
+	const struct netdev *nd = node_netdev_of(n, pf->address), *bond = node_bond_of(n, nd);
+	size_t n_ports = 0;
+
+	if (!bond || pf->physfn[0] || !can_lag(n, pf) || !lag_mode(bond->bond_mode))
 		return false;
-	bond = node_bond_of(n, nd);
-	/* A LAG takes the ports of one card and nothing else. A bond that has only one port yet may
+	/* A LAG takes all ports of one card and nothing else. A bond that has only one port yet may
 	 * get the other. */
-	if (!bond || !lag_mode(bond->bond_mode) ||
-	    ANY(port, n->netdevs, n->n_netdevs,
-		port->master == bond->ifindex && !is_same_card(pf->address, port->pci)))
+	FOREACH(port, n->netdevs, n->n_netdevs) {
+		if (port->master != bond->ifindex)
+			continue;
+		if (!is_same_card(pf->address, port->pci))
+			return false;
+		n_ports++;
+	}
+	if (n_ports == 1 && ANY(it, n->pcis, n->n_pcis, is_kept_out(p, memory, pf, it)))
 		return false;
 	snprintf(detail, size, "%s is a port of %s, mode %s", nd->name, bond->name,
 		 lag_mode(bond->bond_mode));
@@ -59,23 +92,26 @@ static bool may_join_lag(const struct plan *p, const struct memory *memory, cons
 	const struct netdev *nd = node_netdev_of(n, pf->address), *bond = node_portless(n, false);
 	const struct device_memory *m = memory_device(memory, pf->address);
 
-	if (!bond || !nd || nd->master || (p->is_wait_over && !(m && m->was_port)) ||
-	    !quirk_has(pf, QUIRK_ROCE_LAG) || streq(pf->eswitch, "switchdev") ||
-	    node_has_host_address(n, memory, nd->ifindex))
+	if (!bond || !nd || !can_lag(n, pf) || streq(pf->eswitch, "switchdev") ||
+	    !may_be_bonded(p, memory, nd, m && m->was_port))
 		return false;
 	snprintf(detail, size, "%s has no port yet, and may get %s", bond->name, nd->name);
 	return true;
 }
 
 /* VFs of one port forbid the LAG of all its ports, except with switchdev. */
-static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, size_t size)
+static bool is_in_lag(const struct plan *p, const struct memory *memory, const struct pci *pf,
+		      char *detail, size_t size)
 {
-	if (!quirk_has(pf, QUIRK_ROCE_LAG) || streq(pf->eswitch, "switchdev"))
+	const struct node *n = p->graph.n;
+
+	if (!can_lag(n, pf) || streq(pf->eswitch, "switchdev"))
 		return false;
-	if (is_lag_port(n, pf, detail, size))
+	if (is_lag_port(p, memory, pf, detail, size))
 		return true;
-	return ANY(p, n->pcis, n->n_pcis,
-		   is_same_card(pf->address, p->address) && is_lag_port(n, p, detail, size));
+	return ANY(it, n->pcis, n->n_pcis,
+		   is_same_card(pf->address, it->address) &&
+			   is_lag_port(p, memory, it, detail, size));
 }
 
 /*
@@ -198,7 +234,7 @@ enum reason vf_precheck(const struct plan *p, const struct memory *memory, const
 	}
 	if (want > 0 && may_join_lag(p, memory, pf, detail, size))
 		return as(REASON_PF_IN_LAG, CLASS_WAITING, ret_class);
-	if (is_in_lag(n, pf, detail, size))
+	if (is_in_lag(p, memory, pf, detail, size))
 		return as(REASON_PF_IN_LAG, want > 0 ? CLASS_REFUSED : CLASS_NEEDS_REBOOT,
 			  ret_class);
 	if (is_sick(n, pf, detail, size))
