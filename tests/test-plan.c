@@ -2864,6 +2864,15 @@ static void the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own(_unused_ void
 	netdev_of(&s, SECOND)->master = 90;
 	drop_ibdev(&s, SECOND);
 	assert_plan(&s, "of another NIC", "wait " SECOND " waiting no-ibdev");
+
+	/* one card in two slots, as a VM has it, and the one of hns3 */
+	COPY(ibdev_of(&s, FIRST)->name, "mlx5_bond_0");
+	assert_plan(&s, "in another slot", "");
+	assert_state(&s, "in another slot", NODE_READY);
+	COPY(ibdev_of(&s, FIRST)->name, "hns_bond_0");
+	assert_plan(&s, "of another driver", "");
+	netdev_of(&s, SECOND)->master = 0;
+	assert_plan(&s, "beside the LAG", "wait " SECOND " waiting no-ibdev");
 }
 
 static void expects_3(struct scene *s)

@@ -198,6 +198,24 @@ static void of_two_cards(struct scene *s)
 	s->netdevs[1].master = 0;
 	s->netdevs[2].master = BOND;
 }
+static void of_two_slots(struct scene *s)
+{
+	of_two_cards(s);
+	COPY(s->ibdevs[0].name, "mlx5_bond_0");
+}
+static void of_hns3(struct scene *s)
+{
+	bond(s, 4);
+	for (size_t i = 0; i < 2; i++) {
+		s->pcis[i].vendor = 0x19e5;
+		COPY(s->pcis[i].driver, "hns3");
+	}
+}
+static void of_hns3_with_one_device(struct scene *s)
+{
+	of_hns3(s);
+	COPY(s->ibdevs[0].name, "hns_bond_0");
+}
 static void with_a_virtual_port(struct scene *s)
 {
 	bond(s, 4);
@@ -339,6 +357,11 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		{ "switchdev", switchdev, NULL },
 		{ "another vendor", of_igb, NULL },
 		{ "two cards", of_two_cards, NULL },
+		{ "two slots, and the RDMA device of a LAG", of_two_slots,
+		  "eth1 is a port of bond0, mode 802.3ad" },
+		{ "hns3, a kernel whose bonds are no LAG", of_hns3, NULL },
+		{ "hns3, and the RDMA device of a LAG", of_hns3_with_one_device,
+		  "eth1 is a port of bond0, mode 802.3ad" },
 		{ "a virtual port", with_a_virtual_port, NULL },
 		{ "a team", a_team, "eth1 is a port of bond0, mode not known" },
 

@@ -174,10 +174,13 @@ bool judge_is_part_of_lag(const struct node *n, const struct pci *pci)
 	const struct netdev *bond = node_bond_of(n, node_netdev_of(n, pci->address));
 	size_t slot = strcspn(pci->address, ".") + 1;
 
-	if (!bond || !streq(pci->driver, "mlx5_core") || node_ibdev_of(n, pci->address))
+	if (!bond || node_ibdev_of(n, pci->address))
 		return false;
+	if (vf_precheck_is_lag(n, bond))
+		return true;
 
-	return ANY(nd, n->netdevs, n->n_netdevs,
+	return quirk_has(pci, QUIRK_ROCE_LAG) && !node_is_infiniband(n, pci) &&
+	       ANY(nd, n->netdevs, n->n_netdevs,
 		   nd->master == bond->ifindex && strncmp(nd->pci, pci->address, slot) == 0 &&
 			   strcmp(nd->pci, pci->address) < 0 && node_ibdev_of(n, nd->pci));
 }

@@ -29,6 +29,18 @@ static const char *lag_mode(int mode)
 	}
 }
 
+bool vf_precheck_is_lag(const struct node *n, const struct netdev *bond)
+{
+	FOREACH(nd, n->netdevs, n->n_netdevs) {
+		const struct ibdev *ib =
+			nd->master == bond->ifindex ? node_ibdev_of(n, nd->pci) : NULL;
+
+		if (ib && !ib->is_virtual && strstr(ib->name, "_bond_"))
+			return true;
+	}
+	return false;
+}
+
 /* mlx5_lag_add_netdev() in .../mlx5/core/lag/lag.c is called for no netdev of IPoIB. */
 static bool can_lag(const struct node *n, const struct pci *pf)
 {
@@ -55,26 +67,34 @@ static bool is_kept_out(const struct plan *p, const struct memory *memory, const
 	       !may_be_bonded(p, memory, nd, !m || m->was_port);
 }
 
-/* Is the PF a port of a LAG? Mode and ports of a bond that is not there yet are unknown. */
-static bool is_lag_port(const struct plan *p, const struct memory *memory, const struct pci *pf,
-			char *detail, size_t size)
+/* Are the ports of this bond all ports of the PF's card and nothing else, as a LAG takes them? A
+ * bond that has only one port yet may get the other. */
+static bool may_be_lag(const struct plan *p, const struct memory *memory, const struct pci *pf,
+		       const struct netdev *bond)
 {
 	const struct node *n = p->graph.n;
-	const struct netdev *nd = node_netdev_of(n, pf->address), *bond = node_bond_of(n, nd);
 	size_t n_ports = 0;
 
-	if (!bond || pf->physfn[0] || !can_lag(n, pf) || !lag_mode(bond->bond_mode))
-		return false;
-	/* A LAG takes all ports of one card and nothing else. A bond that has only one port yet may
-	 * get the other. */
-	FOREACH(port, n->netdevs, n->n_netdevs) {
+	FOREACH_WHILE(port, n->netdevs, n->n_netdevs, can_lag(n, pf)) {
 		if (port->master != bond->ifindex)
 			continue;
 		if (!is_same_card(pf->address, port->pci))
 			return false;
 		n_ports++;
 	}
-	if (n_ports == 1 && ANY(it, n->pcis, n->n_pcis, is_kept_out(p, memory, pf, it)))
+	return n_ports > 1 ||
+	       (n_ports == 1 && !ANY(it, n->pcis, n->n_pcis, is_kept_out(p, memory, pf, it)));
+}
+
+/* Is the PF a port of a LAG? Mode and ports of a bond that is not there yet are unknown. */
+static bool is_lag_port(const struct plan *p, const struct memory *memory, const struct pci *pf,
+			char *detail, size_t size)
+{
+	const struct node *n = p->graph.n;
+	const struct netdev *nd = node_netdev_of(n, pf->address), *bond = node_bond_of(n, nd);
+
+	if (!bond || pf->physfn[0] || !lag_mode(bond->bond_mode) ||
+	    !(vf_precheck_is_lag(n, bond) || may_be_lag(p, memory, pf, bond)))
 		return false;
 	snprintf(detail, size, "%s is a port of %s, mode %s", nd->name, bond->name,
 		 lag_mode(bond->bond_mode));
@@ -105,13 +125,13 @@ static bool is_in_lag(const struct plan *p, const struct memory *memory, const s
 {
 	const struct node *n = p->graph.n;
 
-	if (!can_lag(n, pf) || streq(pf->eswitch, "switchdev"))
+	if (streq(pf->eswitch, "switchdev"))
 		return false;
 	if (is_lag_port(p, memory, pf, detail, size))
 		return true;
-	return ANY(it, n->pcis, n->n_pcis,
-		   is_same_card(pf->address, it->address) &&
-			   is_lag_port(p, memory, it, detail, size));
+	return can_lag(n, pf) && ANY(it, n->pcis, n->n_pcis,
+				     is_same_card(pf->address, it->address) &&
+					     is_lag_port(p, memory, it, detail, size));
 }
 
 /*

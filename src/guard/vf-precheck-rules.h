@@ -33,6 +33,14 @@
 enum reason vf_precheck(const struct plan *p, const struct memory *memory, const struct pci *pf,
 			uint32_t want, enum class *ret_class, char *detail, size_t size);
 
+/*
+ * Has a port of this bond the RDMA device of a LAG? It is known by the name that its driver gives:
+ * "mlx5_bond_%d" in drivers/infiniband/hw/mlx5/main.c, "hns_bond_%d" in
+ * drivers/infiniband/hw/hns/hns_roce_main.c. All ports are of one card then, which may be in two
+ * slots: mlx5 goes by system_image_guid since Linux 5.16.
+ */
+bool vf_precheck_is_lag(const struct node *n, const struct netdev *bond);
+
 /* Has another program switched it off? That this service did so for a moment does not count. */
 bool vf_precheck_has_autoprobe_off(const struct pci *pf);
 
