@@ -1276,6 +1276,12 @@ static void revert_takes_back_exactly_ours(_unused_ void **state)
 	s.pcis[0].total_vfs = 8;
 	assert_revert(&s, false, "VFs stay", "");
 	assert_revert(&s, true, "but with --vfs", "set-num-vfs " FIRST " -> 0");
+	COPY(s.pcis[0].driver, "igb"); /* the host uses it, and would lose its link */
+	assert_revert(&s, true, "the link would be lost", "set-num-vfs " FIRST " -> 0 pf-in-use");
+	s.node.has_socks = true; /* it has no more than an address */
+	assert_revert(&s, true, "nobody uses its address", "set-num-vfs " FIRST " -> 0");
+	s.node.has_socks = false;
+	COPY(s.pcis[0].driver, "mlx5_core");
 	COPY(s.memory.stuck, "0000:42:00.0");
 	assert_revert(&s, true, "not while another write hangs",
 		      "set-num-vfs " FIRST " -> 0 pci-stuck");

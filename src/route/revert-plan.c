@@ -6,6 +6,7 @@
  */
 #include "../step/steps.h"
 
+#include "../guard/guard-rules.h"
 #include "../guard/in-use-plan.h"
 #include "../model/paths.h"
 #include "nic-netdev-rules.h"
@@ -183,7 +184,9 @@ static void revert_roce(const struct node *n, const struct memory *memory _unuse
 static void revert_vfs(const struct node *n, const struct memory *memory, struct plan *p,
 		       const struct ledger_entry *e)
 {
+	static const struct config nothing;
 	const struct pci *pf = node_pci(n, e->target);
+	struct device d = { .pci = pf, .netdev = node_netdev_of(n, e->target) };
 	char users[ACTION_TEXT_LEN], now[16];
 	struct action *a;
 
@@ -201,6 +204,14 @@ static void revert_vfs(const struct node *n, const struct memory *memory, struct
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_VF_IN_USE;
 		a->detail = action_text(&p->texts, users);
+	} else {
+		/* plan_needs() wants a configuration; a PF that carries the node is in use. */
+		guard_look(&nothing, memory, p, &d);
+		if (guard_may(&d, GUARD_NUM_VFS))
+			return;
+		a->class = CLASS_REFUSED;
+		a->reason = REASON_PF_IN_USE;
+		a->detail = action_text(&p->texts, d.used_by);
 	}
 }
 

@@ -256,7 +256,8 @@ plan_step plan_outputs;
  * @with_vfs: also VFs that were made in this boot, where no program uses them
  * @ret:      release with plan_done()
  *
- * Settings that another program has changed since then are left alone. VFs in use are refused.
+ * Settings that another program has changed since then are left alone. VFs in use are refused, and
+ * VFs of a PF in use whose driver loses the link when their number changes.
  *
  * Return: 0, or -ENOMEM.
  */
