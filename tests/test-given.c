@@ -841,6 +841,35 @@ static void a_name_that_another_device_keeps_is_waited_for(_unused_ void **state
 	memory_done(&s.memory);
 }
 
+/* In a pod it has no name here: the last one counts, unless another device has it now. */
+static void a_device_in_a_pod_is_matched_by_its_last_name(_unused_ void **state)
+{
+	static const struct {
+		const char *match, *other; /* the name that the other NIC has by then */
+		bool is_match;
+	} rows[] = {
+		{ "netdev:ens2", "ens1", true },  { "netdev:rail*", "ens1", true },
+		{ "netdev:ens3", "ens1", false }, { "netdev:ens2", "ens2", false },
+		{ "ibdev:mlx5_2", "ens1", true }, { "ibdev:mlx5_1", "ens1", false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		s.section.match = (char *)"pci:" SECOND;
+		s.section.mode = VF_MODE_EXCLUSIVE;
+		COPY(s.netdevs[OF_SECOND].altnames, "rail2");
+		assert_pass(&s, 0, "");
+		s.node.n_netdevs = s.node.n_ibdevs = N - 1;
+		COPY(s.netdevs[OF_PF].name, rows[i].other);
+		assert_int_equal(
+			plan_is_match(rows[i].match, &s.node, &s.memory, &s.pcis[OF_SECOND]),
+			rows[i].is_match);
+		memory_done(&s.memory);
+	}
+}
+
 static void a_section_keeps_the_card_it_matched_by_name(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -971,6 +1000,7 @@ int main(void)
 		cmocka_unit_test(an_infiniband_vf_without_ipoib_is_not_rebound),
 		cmocka_unit_test(two_that_have_each_others_name_get_their_own),
 		cmocka_unit_test(a_name_that_another_device_keeps_is_waited_for),
+		cmocka_unit_test(a_device_in_a_pod_is_matched_by_its_last_name),
 		cmocka_unit_test(a_section_keeps_the_card_it_matched_by_name),
 		cmocka_unit_test(a_name_is_kept_by_the_section_that_matched_it),
 		cmocka_unit_test(a_device_is_usable_since_its_driver_was_bound),

@@ -51,7 +51,14 @@ static bool is_word_match(const char *word, const struct node *n, const struct m
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
 	const struct device_memory *m = memory_device(memory, pci->address);
 	char values[ELEMENTSOF(kinds)][IBDEV_LEN] = {};
+	struct netdev away = {};
 
+	/* In a pod it is called as it was last, unless another device has that name now. */
+	if (!nd && m && !node_netdev_named(n, m->netdev)) {
+		COPY(away.name, m->netdev);
+		COPY(away.altnames, m->given.altnames);
+		nd = &away;
+	}
 	COPY(values[0], pci->address);
 	PRINT(values[1], "%04x:%04x", pci->vendor, pci->device);
 	/* An unbound function matches the driver that its modalias resolves to. */
@@ -63,7 +70,7 @@ static bool is_word_match(const char *word, const struct node *n, const struct m
 		       streq(d->matched, nd->name) && !streq(d->pci, pci->address) &&
 			       node_pci(n, d->pci)))
 		COPY(values[3], nd->name);
-	COPY(values[4], ib ? ib->name : "");
+	COPY(values[4], ib ? ib->name : m && !node_ibdev_named(n, m->ibdev) ? m->ibdev : "");
 
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
 		const char *glob = after(word, kinds[i]);

@@ -38,6 +38,7 @@ plan_step plan_devices;
 const struct device_config *
 plan_section_of(const struct config *c, const struct node *n, const struct memory *memory,
 		const struct pci *pci); /* NULL: none, or it is no NIC */
+/* A function in a pod is matched by the names that it had, unless another device has one now. */
 bool plan_is_match(const char *match, const struct node *n, const struct memory *memory,
 		   const struct pci *pci);
 
