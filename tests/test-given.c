@@ -235,8 +235,9 @@ static void what_a_pod_left_changed_is_put_back_once_it_is_quiet(_unused_ void *
 	memory_done(&s.memory);
 }
 
-/* The second PF, which is handed out itself, with an address and a route by a gateway. */
-static void a_pf_gets_back_its_addresses_and_routes_by_one_plan(_unused_ void **state)
+/* The second PF, which is handed out itself, with an address and a route by a gateway. @later:
+ * Match= of the section while it is in the pod. */
+static void assert_pf_gets_back_all(const char *later)
 {
 	struct address addresses[] = {
 		{ .family = AF_INET, .local = { 10, 30, 2, 2 }, .flags = IFA_F_PERMANENT },
@@ -271,6 +272,9 @@ static void a_pf_gets_back_its_addresses_and_routes_by_one_plan(_unused_ void **
 	s.node.n_netdevs = N - 1;
 	s.node.n_addresses = s.node.n_routes = 0;
 	assert_pass(&s, 20, "");
+	s.section.match = (char *)later;
+	s.section.mode = streq(later, "pci:" PF) ? VF_MODE_SHARED_MULTI : VF_MODE_EXCLUSIVE;
+	assert_pass(&s, 25, "");
 	COPY(nd->pci, SECOND);
 	nd->is_up = false;
 	s.node.n_netdevs = N;
@@ -287,6 +291,16 @@ static void a_pf_gets_back_its_addresses_and_routes_by_one_plan(_unused_ void **
 	s.node.n_addresses = s.node.n_routes = 0; /* it is here: others may take it away */
 	assert_pass(&s, 31, "");
 	memory_done(&s.memory);
+}
+
+static void a_pf_gets_back_its_addresses_and_routes_by_one_plan(_unused_ void **state)
+{
+	assert_pf_gets_back_all("netdev:ens2");
+}
+
+static void a_pf_that_no_section_matches_any_more_gets_them_back_as_well(_unused_ void **state)
+{
+	assert_pf_gets_back_all("pci:" PF);
 }
 
 static void a_route_of_a_pf_is_put_back_as_it_was(_unused_ void **state)
@@ -984,6 +998,7 @@ int main(void)
 		cmocka_unit_test(a_vf_that_was_bound_again_gets_back_what_its_pf_had),
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
 		cmocka_unit_test(a_pf_gets_back_its_addresses_and_routes_by_one_plan),
+		cmocka_unit_test(a_pf_that_no_section_matches_any_more_gets_them_back_as_well),
 		cmocka_unit_test(a_route_of_a_pf_is_put_back_as_it_was),
 		cmocka_unit_test(two_names_that_are_missing_are_told_once),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),

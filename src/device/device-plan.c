@@ -279,6 +279,22 @@ static void quote_driver(const struct node *n, struct device *d)
 			 at > 0 ? "; " : "", last->text);
 }
 
+static struct device device_of(const struct node *n, const struct memory *memory,
+			       const struct plan *p, const struct pci *pci,
+			       const struct device_config *dc)
+{
+	struct device d = { .pci = pci,
+			    .netdev = node_own_netdev(n, pci),
+			    .ibdev = node_ibdev_of(n, pci->address),
+			    .config = dc,
+			    .need = plan_need(p, pci->address),
+			    .is_vf = pci->physfn[0] };
+
+	d.bond = node_bond_of(n, d.netdev);
+	d.is_in_pod = judge_is_in_pod(n, &d, memory_device(memory, pci->address));
+	return d;
+}
+
 static void add_device(const struct config *c, const struct node *n, const struct memory *memory,
 		       struct plan *p, const struct pci *pci, const struct device_config *dc)
 {
@@ -288,18 +304,11 @@ static void add_device(const struct config *c, const struct node *n, const struc
 	p->texts.is_short |= !d;
 	if (!d)
 		return;
-	d->pci = pci;
-	d->netdev = node_own_netdev(n, pci);
-	d->bond = node_bond_of(n, d->netdev);
-	d->ibdev = node_ibdev_of(n, pci->address);
-	d->config = dc;
-	d->need = plan_need(p, pci->address);
-	d->is_vf = pci->physfn[0];
+	*d = device_of(n, memory, p, pci, dc);
 	d->has_vf_mode =
 		!d->is_vf && (dc->mode == VF_MODE_SHARED || dc->mode == VF_MODE_SHARED_MULTI);
 	d->is_by_name = !d->is_vf && strstr(dc->match, "netdev:");
 	d->is_named = !d->is_vf && is_named(dc->match, n, memory, pci);
-	d->is_in_pod = judge_is_in_pod(n, d, m);
 	guard_look(c, memory, p, d);
 	d->wanted_vfs = d->is_vf || (d->need && !guard_may(d, GUARD_NUM_VFS))
 				? COUNT_LEAVE
@@ -355,6 +364,19 @@ static void add_vfs(const struct config *c, const struct node *n, const struct m
 			continue;
 		found++;
 		add_device(c, n, memory, p, vf, dc);
+	}
+}
+
+/* Match= may have changed while pods had them. */
+static void add_unmanaged(const struct node *n, const struct memory *memory, struct plan *p)
+{
+	static const struct device_config keep;
+
+	FOREACH(m, memory->devices, memory->n_devices) {
+		const struct pci *pci = m->is_out ? node_pci(n, m->pci) : NULL;
+
+		if (pci && !ANY(d, p->devices, p->n_devices, d->pci == pci))
+			PLAN_ADD(p, unmanaged, device_of(n, memory, p, pci, &keep));
 	}
 }
 
@@ -415,6 +437,7 @@ void plan_devices(const struct config *c, const struct node *n, const struct mem
 		add_device(c, n, memory, p, pci, dc);
 		add_vfs(c, n, memory, p, pci, dc);
 	}
+	add_unmanaged(n, memory, p);
 
 	plan_put_off(n, memory, p);
 	for (size_t i = 0; i < p->n_devices; i++)

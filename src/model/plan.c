@@ -53,6 +53,7 @@ void plan_done(struct plan *p)
 	questions_done(&p->questions);
 	free(p->needs);
 	free(p->devices);
+	free(p->unmanaged);
 	free(p->options);
 	free(p->rules);
 	free(p->plugin);

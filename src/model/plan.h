@@ -219,6 +219,9 @@ struct plan {
 	struct device *
 		devices; /* owned; each managed PF, followed by its VFs; by PCI address of the PF */
 	size_t n_devices;
+	struct device *unmanaged; /* owned; memory has them as is_out, and no section matches them
+				     any more: they are put back, and nothing else is done */
+	size_t n_unmanaged;
 	struct nic_netdev *nic_netdevs; /* owned */
 	size_t n_nic_netdevs;
 	struct questions questions; /* facts that it depends on and that the node does not have */

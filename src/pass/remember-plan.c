@@ -199,6 +199,11 @@ int plan_remember(const struct config *c, const struct node *n, const struct mem
 	COPY(to.last_plugin_path, *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file);
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
 		r = ADD(to.devices, to.n_devices, remember(n, memory, &p->devices[i], is_wanted));
+	FOREACH_WHILE(d, p->unmanaged, p->n_unmanaged, r >= 0) {
+		const struct device_memory m = remember(n, memory, d, is_wanted);
+
+		r = m.is_out ? ADD(to.devices, to.n_devices, m) : 0;
+	}
 	if (r >= 0)
 		r = add_gone(n, memory, &to);
 	if (r >= 0)

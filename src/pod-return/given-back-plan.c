@@ -264,20 +264,29 @@ void plan_given_back(const struct config *c, const struct node *n, const struct 
 {
 	for (size_t i = 0; i < p->n_devices; i++)
 		plan_one(c, n, memory, p, &p->devices[i]);
+	for (size_t i = 0; i < p->n_unmanaged; i++)
+		plan_one(c, n, memory, p, &p->unmanaged[i]);
+}
+
+static void plan_lost_of(const struct node *n, const struct memory *memory, struct plan *p,
+			 struct device *d)
+{
+	struct back b = { .n = n, .memory = memory, .p = p, .d = d };
+	struct given now, g;
+
+	if (!memory_of_out(memory, d, &g))
+		return;
+	given_look(n, memory, d->pci, d->netdev, &now);
+	want_lost(&b, g.addresses, now.addresses, put_address);
+	want_lost(&b, g.routes, now.routes, put_route);
 }
 
 /* Routes by a gateway follow the addresses, as they do in the plan. */
 void plan_lost(const struct config *c _unused_, const struct node *n, const struct memory *memory,
 	       struct plan *p)
 {
-	FOREACH(d, p->devices, p->n_devices) {
-		struct back b = { .n = n, .memory = memory, .p = p, .d = d };
-		struct given now, g;
-
-		if (!memory_of_out(memory, d, &g))
-			continue;
-		given_look(n, memory, d->pci, d->netdev, &now);
-		want_lost(&b, g.addresses, now.addresses, put_address);
-		want_lost(&b, g.routes, now.routes, put_route);
-	}
+	for (size_t i = 0; i < p->n_devices; i++)
+		plan_lost_of(n, memory, p, &p->devices[i]);
+	for (size_t i = 0; i < p->n_unmanaged; i++)
+		plan_lost_of(n, memory, p, &p->unmanaged[i]);
 }

@@ -219,7 +219,12 @@ static void plan_links(const struct config *c, const struct node *n, const struc
 void plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory,
 		  struct plan *p)
 {
-	return plan_links(c, n, memory, p, false);
+	plan_links(c, n, memory, p, false);
+	/* It was up when it was handed out, and no address or route comes back to one that is down.
+	 */
+	FOREACH(d, p->unmanaged, p->n_unmanaged)
+		if (!d->is_vf && is_ours(p, d) && !node_is_port(n, d->netdev))
+			want_up(n, p, d, d->netdev);
 }
 
 void plan_link_late_pf(const struct config *c _unused_, const struct node *n,

@@ -55,9 +55,10 @@ plan_step plan_flaps;
 bool plan_carries_node(const struct device *d);
 
 /*
- * Puts back what a pod left changed of a device. It is waited for SettleSec= in which nothing of it
- * changes, and for a CNI plugin that is at work on it: p->again_usec. Before all that looks at
- * netdevs: sets is_changed and is_restore_due of devices.
+ * Puts back what a pod left changed of a device, also of one that no section matches any more. It
+ * is waited for SettleSec= in which nothing of it changes, and for a CNI plugin that is at work on
+ * it: p->again_usec. Before all that looks at netdevs: sets is_changed and is_restore_due of
+ * devices.
  */
 plan_step plan_given_back;
 
