@@ -35,7 +35,7 @@ struct scene {
 	struct device_config section;
 	struct node node;
 	struct pci pcis[N];
-	struct netdev netdevs[N];
+	struct netdev netdevs[N + 1]; /* the last is a VRF, where a test counts it */
 	struct ibdev ibdevs[N];
 	struct port ports[N];
 	struct gid gids[N];
@@ -301,6 +301,54 @@ static void a_pf_gets_back_its_addresses_and_routes_by_one_plan(_unused_ void **
 static void a_pf_that_no_section_matches_any_more_gets_them_back_as_well(_unused_ void **state)
 {
 	assert_pf_gets_back_all("pci:" PF);
+}
+
+/* The kernel takes a port that leaves for another namespace out of its VRF: vrf_device_event(). */
+static void a_port_of_a_vrf_gets_nothing_back_outside_of_it(_unused_ void **state)
+{
+	struct address address = { .family = AF_INET,
+				   .local = { 10, 30, 2, 2 },
+				   .peer = { 10, 30, 2, 2 },
+				   .prefix_len = 24,
+				   .flags = IFA_F_PERMANENT };
+	struct netdev *nd;
+	struct scene s;
+
+	set_scene(&s);
+	s.netdevs[N] = (struct netdev){ .name = "vrf0", .ifindex = 9, .kind = "vrf" };
+	nd = &s.netdevs[OF_SECOND];
+	COPY(s.config.service.node_nic, "none");
+	s.config.plugin.type = PLUGIN_SRIOV;
+	s.section.match = (char *)"pci:" SECOND;
+	s.section.mode = VF_MODE_EXCLUSIVE;
+	COPY(s.ibdevs[OF_SECOND].node_type, "RNIC");
+	address.ifindex = nd->ifindex;
+	nd->master = 9;
+	s.node.has_socks = true;
+	s.node.addresses = &address;
+	s.node.n_addresses = 1;
+	s.node.n_netdevs = N + 1;
+	assert_pass(&s, 0,
+		    "write-plugin  plugin-name\n"
+		    "port-addressed: ens2 has 10.30.2.2/24; it also leaves VRF vrf0, and gets all "
+		    "back once it is a port of that again");
+
+	s.config.plugin.type = PLUGIN_NONE;
+	nd->pci[0] = '\0';
+	nd->master = 0;
+	COPY(nd->name, "not-here");
+	s.node.n_addresses = 0;
+	assert_pass(&s, 20, "");
+	COPY(nd->pci, SECOND);
+	COPY(nd->name, "ens2");
+	assert_pass(&s, 30,
+		    "given-back: ens2: it left VRF vrf0; its addresses and routes come back once "
+		    "it is a port of that again");
+	nd->master = 9;
+	assert_pass(&s, 40, "add-address >10.30.2.2/24");
+	nd->master = 8; /* of another program's bridge */
+	assert_pass(&s, 50, "");
+	memory_done(&s.memory);
 }
 
 static void a_route_of_a_pf_is_put_back_as_it_was(_unused_ void **state)
@@ -999,6 +1047,7 @@ int main(void)
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
 		cmocka_unit_test(a_pf_gets_back_its_addresses_and_routes_by_one_plan),
 		cmocka_unit_test(a_pf_that_no_section_matches_any_more_gets_them_back_as_well),
+		cmocka_unit_test(a_port_of_a_vrf_gets_nothing_back_outside_of_it),
 		cmocka_unit_test(a_route_of_a_pf_is_put_back_as_it_was),
 		cmocka_unit_test(two_names_that_are_missing_are_told_once),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),

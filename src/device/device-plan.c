@@ -8,6 +8,7 @@
 #include "../guard/vf-precheck-rules.h"
 #include "../model/given.h"
 #include "../model/in-use.h"
+#include "../model/route-find.h"
 #include "../step/steps.h"
 #include "judge-rules.h"
 
@@ -218,11 +219,15 @@ static void tell_aside(const struct config *c, const struct node *n, struct plan
 {
 	const enum reason reason = d->need ? guard_reason(d->need) : d->aside;
 	const bool is_waiting = d->need && d->need->why == NEED_WAITING;
+	const struct netdev *vrf = route_vrf_of(n, d->netdev);
 	char detail[448], left_out[96];
 
 	if (plugin_moves_netdev(c->plugin.type) && d->is_handed_out && d->used_by[0] &&
 	    (d->use == DEVICE_FREE || d->use == DEVICE_ADDRESSED))
-		return plan_add_hint(p, REASON_PORT_ADDRESSED, d->pci->address, "%s", d->used_by);
+		return plan_add_hint(
+			p, REASON_PORT_ADDRESSED, d->pci->address, "%s%s%s%s", d->used_by,
+			vrf ? "; it also leaves VRF " : "", vrf ? vrf->name : "",
+			vrf ? ", and gets all back once it is a port of that again" : "");
 	list_left_out(c, d, left_out, sizeof(left_out));
 	if (reason == REASON_NONE || d->is_in_pod || (!left_out[0] && d->aside == REASON_NONE))
 		return;

@@ -3,6 +3,7 @@
 
 #include "ip.h"
 #include "route-facts.h"
+#include "route-find.h"
 #include "vf-facts.h"
 
 #include <arpa/inet.h>
@@ -62,6 +63,9 @@ void given_look(const struct node *n, const struct memory *memory, const struct 
 	COPY(g.altnames, nd->altnames);
 	COPY(g.vf_mac, v ? v->mac : "");
 	if (!pci->physfn[0]) {
+		const struct netdev *vrf = route_vrf_of(n, nd);
+
+		COPY(g.vrf, vrf ? vrf->name : "");
 		look_at_addresses(n, memory, nd->ifindex, &g);
 		look_at_routes(n, nd->ifindex, &g);
 	}
@@ -112,7 +116,8 @@ bool given_is_same(const struct given *a, const struct given *b)
 	return streq(a->name, b->name) && streq(a->mac, b->mac) && a->mtu == b->mtu &&
 	       has_same_words(a->altnames, b->altnames) && streq(a->vf_mac, b->vf_mac) &&
 	       a->vlan == b->vlan && a->trust == b->trust &&
-	       has_same_words(a->addresses, b->addresses) && has_same_words(a->routes, b->routes);
+	       has_same_words(a->addresses, b->addresses) && has_same_words(a->routes, b->routes) &&
+	       streq(a->vrf, b->vrf);
 }
 
 /* "10.0.0.2/24,0" or "0.0.0.0/0,10.0.0.1,100,254,3": an address with its length, and more. */

@@ -23,6 +23,7 @@ static const struct fields moment_fields = FIELDS(moment_rows, struct moment);
 		NAME(struct device_memory, prefix "_addresses", m.addresses,                       \
 		     .flags = FIELD_SPARSE),                                                       \
 		NAME(struct device_memory, prefix "_routes", m.routes, .flags = FIELD_SPARSE),     \
+		FILE_NAME(struct device_memory, prefix "_vrf", m.vrf, .flags = FIELD_SPARSE),      \
 		NUMBER(struct device_memory, prefix "_vlan", m.vlan, .min = -1, .max = UINT16_MAX, \
 		       .flags = FIELD_SPARSE),                                                     \
 		NUMBER(struct device_memory, prefix "_trust", m.trust, .min = -1, .max = 1,        \

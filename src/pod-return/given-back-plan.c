@@ -6,6 +6,7 @@
 #include "../guard/in-use-plan.h"
 #include "../model/given.h"
 #include "../model/ip.h"
+#include "../model/route-find.h"
 #include "../route/nic-netdev-rules.h"
 #include "../step/identity-rules.h"
 #include "../step/steps.h"
@@ -220,13 +221,14 @@ static void hint(const struct config *c, struct back *b, uint64_t same_usec)
 }
 
 /* The memory of @d, if it is to get @ret back; else NULL. */
-static const struct device_memory *memory_of_out(const struct memory *memory,
+static const struct device_memory *memory_of_out(const struct node *n, const struct memory *memory,
 						 const struct device *d, struct given *ret)
 {
 	const struct device_memory *m = memory_device(memory, d->pci->address);
+	const struct netdev *vrf = route_vrf_of(n, d->netdev);
 
-	if (!m || !m->is_out || !d->netdev || d->netdev->master || d->is_in_pod ||
-	    plan_carries_node(d))
+	if (!m || !m->is_out || !d->netdev || d->is_in_pod || plan_carries_node(d) ||
+	    (d->netdev->master && !(vrf && streq(vrf->name, m->given.vrf))))
 		return NULL;
 	*ret = m->usable_instance == d->pci->instance ? m->given : given_in_pf(&m->given);
 	return m;
@@ -236,7 +238,7 @@ static void plan_one(const struct config *c, const struct node *n, const struct 
 		     struct plan *p, struct device *d)
 {
 	struct given now, g;
-	const struct device_memory *m = memory_of_out(memory, d, &g);
+	const struct device_memory *m = memory_of_out(n, memory, d, &g);
 	struct back b = { .n = n, .memory = memory, .p = p, .d = d };
 
 	if (!m)
@@ -274,8 +276,15 @@ static void plan_lost_of(const struct node *n, const struct memory *memory, stru
 	struct back b = { .n = n, .memory = memory, .p = p, .d = d };
 	struct given now, g;
 
-	if (!memory_of_out(memory, d, &g))
+	if (!memory_of_out(n, memory, d, &g))
 		return;
+	if (g.vrf[0] && !d->netdev->master) {
+		d->is_changed = true;
+		return plan_add_hint(p, REASON_GIVEN_BACK, d->pci->address,
+				     "%s: it left VRF %s; its addresses and routes come back "
+				     "once it is a port of that again",
+				     d->netdev->name, g.vrf);
+	}
 	given_look(n, memory, d->pci, d->netdev, &now);
 	want_lost(&b, g.addresses, now.addresses, put_address);
 	want_lost(&b, g.routes, now.routes, put_route);
