@@ -941,7 +941,8 @@ static void vfs_get_links_beside_binds_and_after_their_pf(void **state)
 	const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
 	struct action beside[] = {
 		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:63:00.1", .text.to = "mlx5_core" },
-		{ STEP_LINK, VERB_SET_LINK_UP, .target = "0000:63:00.2", .ifindex = INT32_MAX },
+		{ STEP_LINK, VERB_SET_LINK_UP, .target = "0000:63:00.2", .subject = "",
+		  .ifindex = INT32_MAX },
 	};
 	struct action after[] = {
 		{ STEP_LINK, VERB_SET_MTU, .target = "0000:63:00.0", .ifindex = INT32_MAX },
@@ -954,6 +955,7 @@ static void vfs_get_links_beside_binds_and_after_their_pf(void **state)
 		const char *order;
 	} rows[] = { { beside, 2, "+00.1 +00.2 " },
 		     { after, 3, "+00.0 -00.0 +00.2 -00.2 +00.1 -00.1 " } };
+	_cleanup_(ledger_done) struct ledger noted = {};
 
 	tree_file(&place->tree, "sys/bus/pci/drivers_probe", "");
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -965,6 +967,10 @@ static void vfs_get_links_beside_binds_and_after_their_pf(void **state)
 		if (strncmp(order, rows[i].order, strlen(rows[i].order)) != 0)
 			fail_msg("%s, not %s", order, rows[i].order);
 	}
+	/* What routers advertise to such a VF is no use by the host. */
+	assert_int_equal(memory_read(&place->os.fs, MEMORY_BOOT, &ledger_fields, &noted), 0);
+	assert_non_null(ledger_find(noted.entries, noted.n_entries, "set-link-up", "0000:63:00.2",
+				    INT32_MAX, ""));
 }
 
 static void after_a_vf_that_fails_the_others_of_its_pf_are_left_out(void **state)

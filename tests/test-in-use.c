@@ -959,11 +959,18 @@ static void of_a_vf_any_address_is_a_use(_unused_ void **state)
 {
 	static const struct {
 		const char *local;
-		bool is_advertised, is_ours, is_used;
+		bool is_advertised;
+		const char *ours; /* in the ledger: the VF was made, or brought up */
+		bool is_used;
 	} cases[] = {
-		{ "10.30.2.2", false, false, true },   { "10.30.2.2", false, true, true },
-		{ "169.254.1.1", false, false, true }, { "fe80::1", false, false, false },
-		{ "fd00::2", true, false, true },      { "fd00::2", true, true, false },
+		{ "10.30.2.2", false, "", true },
+		{ "10.30.2.2", false, "set-num-vfs", true },
+		{ "169.254.1.1", false, "", true },
+		{ "fe80::1", false, "", false },
+		{ "fd00::2", true, "", true },
+		{ "fd00::2", true, "set-num-vfs", false },
+		{ "fd00::2", true, "set-link-up", false },
+		{ "fd00::2", false, "set-link-up", true },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -975,8 +982,7 @@ static void of_a_vf_any_address_is_a_use(_unused_ void **state)
 		make_scene(&s);
 		add_address(&s, V0, cases[i].local, 24)->flags =
 			cases[i].is_advertised ? 0 : IFA_F_PERMANENT;
-		if (cases[i].is_ours) /* this service has made the VF */
-			add_ledger(&s, "set-num-vfs", PF, 0, "");
+		add_ledger(&s, cases[i].ours, PF, streq(cases[i].ours, "set-link-up") ? V0 : 0, "");
 		assert_int_equal(graph_make(&s.n, &g), 0);
 		assert_int_equal(in_use_find(&g, &s.memory, &s.pcis[2], found), cases[i].is_used);
 		assert_int_equal(in_use_degree(&g, &s.memory, &s.pcis[2], false, why, sizeof(why)),

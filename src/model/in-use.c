@@ -114,15 +114,17 @@ static void add_contexts(struct finder *s, const struct ibdev *ib)
 
 /* --- addresses and routes of the host --- */
 
-/* Has this service changed how the netdev takes router advertisements, or made its VF? */
+/* Has this service changed how the netdev takes router advertisements, or made or brought up its
+ * VF? */
 static bool is_asked_for_ra(const struct graph *g, const struct memory *memory,
 			    const struct netdev *nd)
 {
 	const struct pci *pci = node_pci(g->n, nd->pci);
 
 	return ANY(e, memory->ledger, memory->n_ledger,
-		   (e->ifindex == nd->ifindex && streq(e->verb, "set-sysctl") &&
-		    is_prefix(e->subject, "ipv6/")) ||
+		   (e->ifindex == nd->ifindex &&
+		    (streq(e->verb, "set-link-up") ||
+		     (streq(e->verb, "set-sysctl") && is_prefix(e->subject, "ipv6/")))) ||
 			   (pci && pci->physfn[0] && streq(e->verb, "set-num-vfs") &&
 			    streq(e->target, pci->physfn)));
 }
@@ -240,7 +242,7 @@ static bool find_route(const struct node *n, const struct netdev *nd, bool is_ra
  * An address of any scope but link-local IPv6, which the kernel gives every netdev; or a route of
  * any table that the kernel did not make of an address. Those that this service added do not count,
  * nor those that a router advertised to a netdev whose IPv6 settings this service has changed or to
- * a VF that it made: by the ledger.
+ * a VF that it made or brought up: by the ledger.
  */
 static bool is_used_by_host(const struct graph *g, const struct memory *memory,
 			    const struct netdev *nd, bool is_ra_ours, char *ret, size_t size)

@@ -11,11 +11,6 @@
 
 #include <net/if.h>
 
-int apply_set_link_up(struct work *w, const struct action *a)
-{
-	return link_set_up(&w->os->route, a->ifindex);
-}
-
 int apply_set_mtu(struct work *w, const struct action *a)
 {
 	return link_set_mtu(&w->os->route, a->ifindex, (uint32_t)a->number.to.n);
@@ -59,6 +54,16 @@ static int begin(struct work *w, const struct action *a, const char *from)
 	int r = netlink_open(&w->os->route);
 
 	return r < 0 ? r : ledger_note(w, a, from);
+}
+
+/* The link of a VF is noted for in-use.c, which reads it as leave to take what routers advertise.
+ */
+int apply_set_link_up(struct work *w, const struct action *a)
+{
+	const struct pci *pci = node_pci(w->node, a->target);
+	int r = pci && pci->physfn[0] ? begin(w, a, "") : 0;
+
+	return r < 0 ? r : link_set_up(&w->os->route, a->ifindex);
 }
 
 /* @verb: the verb whose entry in the ledger means nothing any more. */
