@@ -852,19 +852,85 @@ static void what_the_last_boot_needed_counts_until_this_one_has_an_answer(void *
 	assert_needs(&s, "");
 }
 
-static void another_card_in_the_same_slot_is_not_remembered(void **state _unused_)
+static void a_need_is_known_by_its_card(void **state _unused_)
+{
+	static const struct {
+		const char *what, *card, *cards[2]; /* of the need, of eth0 and eth1 */
+		const char *expected, *in_this_boot;
+	} rows[] = {
+		{ "the same", "b8:3f:d2:00:00:01", { "b8:3f:d2:00:00:01" }, BEFORE0, BEFORE0 },
+		{ "not known now", "b8:3f:d2:00:00:01", { "" }, BEFORE0, BEFORE0 },
+		{ "not known then", "", { "b8:3f:d2:00:00:01" }, BEFORE0, BEFORE0 },
+		{ "replaced", "b8:3f:d2:00:00:01", { "b8:3f:d2:00:00:99" }, UNKNOWN, "" },
+		{ "moved",
+		  "b8:3f:d2:00:00:01",
+		  { "b8:3f:d2:00:00:99", "b8:3f:d2:00:00:01" },
+		  BEFORE1,
+		  BEFORE1 },
+		{ "moved, and the new one is not known",
+		  "b8:3f:d2:00:00:01",
+		  { "", "b8:3f:d2:00:00:01" },
+		  BEFORE1,
+		  BEFORE1 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct boot *b;
+		struct scene s;
+
+		set_scene(&s);
+		COPY(netdev(&s, UPLINK)->perm_mac, rows[i].cards[0]);
+		COPY(netdev(&s, RAIL)->perm_mac, rows[i].cards[1] ?: "");
+		b = add_boot(&s, "0000:41:00.0", "default inet 0");
+		COPY(b->needs[0].card, rows[i].card);
+		print_message("%s\n", rows[i].what);
+		COPY(s.node.boot_id, "another");
+		assert_needs(&s, rows[i].expected);
+		COPY(s.node.boot_id, b->boot_id);
+		assert_needs(&s, rows[i].in_this_boot);
+	}
+}
+
+/* The number of a bus changes when another card is added. */
+static void a_vf_is_known_by_its_card_and_number(void **state _unused_)
+{
+	struct scene s;
+	struct boot *b;
+
+	set_scene(&s);
+	COPY(netdev(&s, UPLINK)->perm_mac, "b8:3f:d2:00:00:01");
+	b = add_boot(&s, "0000:3f:01.0", "default inet 0");
+	COPY(b->needs[0].pf, "0000:3f:00.0");
+	COPY(b->needs[0].card, "b8:3f:d2:00:00:01");
+	assert_needs(&s, BEFORE0 " by VF, 0000:41:01.0  before");
+	COPY(b->needs[0].pci, "0000:3f:01.1");
+	assert_needs(&s, "");
+}
+
+static void a_card_that_left_in_this_boot_is_needed_where_it_comes_again(void **state _unused_)
 {
 	struct scene s;
 
 	set_scene(&s);
 	COPY(netdev(&s, UPLINK)->perm_mac, "b8:3f:d2:00:00:01");
-	COPY(add_boot(&s, "0000:41:00.0", "default inet 0")->needs[0].card, "b8:3f:d2:00:00:01");
 	add_boot(&s, "", "");
-	assert_needs(&s, BEFORE0);
-	COPY(s.boots[0].needs[0].card, "b8:3f:d2:00:00:99");
-	assert_needs(&s, UNKNOWN);
-	COPY(netdev(&s, UPLINK)->perm_mac, ""); /* not known: it may be */
-	assert_needs(&s, BEFORE0);
+	add_destination(&s, TO_DEFAULT, "192.0.2.1", UPLINK);
+	for (int i = 0; i < 3; i++) {
+		_cleanup_(plan_done) struct plan p = { .state = NODE_READY };
+
+		make_needs(&s, &p);
+		boots_conclude(&s.config, &s.node, &s.memory, &p, &s.boots[0]);
+		assert_int_equal(s.boots[0].n_needs, 1);
+		assert_string_equal(s.boots[0].needs[0].words, "eth0 has the default route");
+		if (i == 0) {
+			s.node.n_destinations = 0;
+			COPY(netdev(&s, UPLINK)->perm_mac, "b8:3f:d2:00:00:99");
+			assert_needs(&s, "");
+		} else {
+			COPY(netdev(&s, RAIL)->perm_mac, "b8:3f:d2:00:00:01");
+			assert_needs(&s, BEFORE1);
+		}
+	}
 }
 
 static void routers_of_rails_carry_nothing_while_the_uplink_is_remembered(void **state _unused_)
@@ -1241,7 +1307,9 @@ int main(void)
 		cmocka_unit_test(what_was_needed_in_this_boot_stays_needed),
 		cmocka_unit_test(a_new_address_of_the_kubelet_takes_the_place_of_one_before_ready),
 		cmocka_unit_test(what_the_last_boot_needed_counts_until_this_one_has_an_answer),
-		cmocka_unit_test(another_card_in_the_same_slot_is_not_remembered),
+		cmocka_unit_test(a_need_is_known_by_its_card),
+		cmocka_unit_test(a_vf_is_known_by_its_card_and_number),
+		cmocka_unit_test(a_card_that_left_in_this_boot_is_needed_where_it_comes_again),
 		cmocka_unit_test(routers_of_rails_carry_nothing_while_the_uplink_is_remembered),
 		cmocka_unit_test(answers_are_remembered_from_look_to_look),
 		cmocka_unit_test(guesses_are_not_remembered),

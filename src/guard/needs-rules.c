@@ -16,8 +16,8 @@
  *   on each rail. Source: ndisc_router_discovery() in net/ipv6/ndisc.c. Default routes of a VRF
  *   count where the default destination of their family has no way by the main rules, or a socket
  *   is bound to the VRF.
- * - It was so before: in this boot, and by address and card in the last one until one of the rows
- *   above has an answer in this one. Until the first READY a better answer takes the place of one
+ * - It was so before: in this boot, and in the last one until one of the rows above has an answer
+ *   in this one, each by boots_function(). Until the first READY a better answer takes the place of one
  *   whose route is still there, for DHCP may answer to a rail first.
  * - Nothing is known: each function below a netdev with a global address of the host, or with a
  *   route that neither the kernel made nor a router advertised. So it is where no row has an
@@ -645,7 +645,7 @@ static bool is_of(const struct graph *g, const char *pci, uint32_t ifindex)
 }
 
 /* Is the earlier answer still in place, so that a different one now is better? */
-static bool has_stayed(const struct search *s, const struct boot_need *b)
+static bool has_stayed(const struct search *s, const struct boot_need *b, const char *pci)
 {
 	const struct destination *d = NULL;
 	char of[NEED_OF_LEN];
@@ -660,7 +660,7 @@ static bool has_stayed(const struct search *s, const struct boot_need *b)
 	return d && ANY(t, s->n->routes, s->n->n_routes,
 			t->family == d->lookup.family && t->type == RTN_UNICAST && !t->is_dead &&
 				ip_is_in_prefix(d->lookup.dst, t->dst, t->prefix_len) &&
-				is_of(&s->p->graph, b->pci, t->ifindex));
+				is_of(&s->p->graph, pci, t->ifindex));
 }
 
 /* Does a netdev of this function have a sign that a program still configures it? */
@@ -677,23 +677,21 @@ static void add_before(struct search *s, const struct boot *b, bool is_present)
 
 	for (size_t i = 0; b && i < b->n_needs; i++) {
 		const struct boot_need *k = &b->needs[i];
-		const struct pci *pci = node_pci(s->n, k->pci);
-		char card[MAC_LEN] = "", words[192];
+		const struct pci *pci = boots_function(s->n, k);
+		char words[192];
 		const struct evidence e = { NEED_BEFORE, k->of, "", words, is_present };
 
 		/* Does the same evidence lead to another function now? */
-		if (!pci || (is_answered && (is_wait_over(s) || !has_sign(s, k->pci))) ||
+		if (!pci || (is_answered && (is_wait_over(s) || !has_sign(s, pci->address))) ||
 		    ANY(need, s->p->needs, s->p->n_needs,
-			streq(need->pci, k->pci) || (is_open && streq(need->of, k->of) &&
-						     need->why <= NEED_WAY && has_stayed(s, k))))
-			continue;
-		node_card(s->n, pci, card);
-		if (!is_present && k->card[0] && card[0] && !streq(k->card, card))
+			streq(need->pci, pci->address) ||
+				(is_open && streq(need->of, k->of) && need->why <= NEED_WAY &&
+				 has_stayed(s, k, pci->address))))
 			continue;
 		snprintf(words, sizeof(words), "the node needed it before, in %s%s%s",
 			 is_present ? "this boot" : "the last boot", k->words[0] ? ": " : "",
 			 k->words);
-		add_function(s, k->pci, &e);
+		add_function(s, pci->address, &e);
 	}
 }
 

@@ -156,27 +156,56 @@ const struct boot *boots_before(const struct node *n, const struct memory *memor
 			(!b->machine[0] || !n->machine[0] || streq(b->machine, n->machine)));
 }
 
+/* Are device and function number the same? The number of a bus changes with other cards. */
+static bool is_number(const char *a, const char *b)
+{
+	return strrchr(a, ':') && strrchr(b, ':') && streq(strrchr(a, ':'), strrchr(b, ':'));
+}
+
+const struct pci *boots_function(const struct node *n, const struct boot_need *k)
+{
+	const struct pci *at = node_pci(n, k->pci), *ret = NULL;
+	char card[MAC_LEN] = "", other[MAC_LEN];
+
+	if (at)
+		node_card(n, at, card);
+	if (at && streq(card, k->card))
+		return at;
+	FOREACH_WHILE(pci, n->pcis, n->n_pcis, k->card[0]) {
+		node_card(n, pci, other);
+		if (streq(other, k->card) && !pci->physfn[0] == !k->pf[0] &&
+		    (is_number(pci->address, k->pci) || (!ret && !k->pf[0])))
+			ret = pci;
+	}
+	return ret || (card[0] && k->card[0]) ? ret : at;
+}
+
+/* A function that is gone, or is elsewhere now, stays; of others the plan tells what is better. */
+static bool is_still_needed(const struct node *n, const struct plan *p, const struct boot_need *k)
+{
+	const struct pci *pci = boots_function(n, k);
+	const struct need *now = plan_need(p, k->pci);
+
+	return !pci || !streq(pci->address, k->pci) ||
+	       (now && now->is_kept && now->why == NEED_BEFORE);
+}
+
 /* Leaves out a PF that is needed for its VF alone: the VF leads to it again. */
 static void note_needs(const struct node *n, const struct plan *p, struct boot *b)
 {
-	const struct boot before = *b;
-
 	COPY(b->machine, n->machine);
 	b->has_needs |= p->has_needs;
-	b->n_needs = 0;
+	KEEP(k, b->needs, b->n_needs, is_still_needed(n, p, k));
 	FOREACH_WHILE(k, p->needs, p->n_needs, b->n_needs < MAX_NEEDS) {
 		const struct pci *pci = node_pci(n, k->pci);
-		const struct boot_need *old =
-			FIND(x, before.needs, before.n_needs, streq(x->pci, k->pci));
 		struct boot_need *to;
 
-		if (!k->is_kept || k->is_by_vf || !pci)
+		if (!k->is_kept || k->is_by_vf || !pci || k->why == NEED_BEFORE)
 			continue;
 		to = &b->needs[b->n_needs++];
-		*to = k->why == NEED_BEFORE && old ? *old : (struct boot_need){};
-		if (k->why == NEED_BEFORE)
-			continue;
+		*to = (struct boot_need){};
 		COPY(to->pci, k->pci);
+		COPY(to->pf, pci->physfn);
 		node_card(n, pci, to->card);
 		COPY(to->of, k->of);
 		COPY(to->words, k->words);

@@ -49,6 +49,7 @@ struct boot {
 	bool has_needs;   /* something told in it what the node needs, be it no function */
 	struct boot_need {
 		char pci[PCI_LEN];
+		char pf[PCI_LEN];     /* of a VF */
 		char card[MAC_LEN];   /* node_card(); empty: not known */
 		char of[NEED_OF_LEN]; /* as in struct need */
 		char words[128];
@@ -88,6 +89,12 @@ void boots_conclude(const struct config *c, const struct node *n, const struct m
 const struct boot *boots_present(const struct node *n, const struct memory *memory);
 /* The last boot of this machine before the present one that tells what the node needs, or NULL. */
 const struct boot *boots_before(const struct node *n, const struct memory *memory);
+/*
+ * The function that a need is of: the one with its card, of several the one with its device and
+ * function number, and of VFs no other. The one at its address where the card of one of them is not
+ * known. NULL: it is not there.
+ */
+const struct pci *boots_function(const struct node *n, const struct boot_need *k);
 
 /*
  * The boots worth telling: up to LOOP_BOOTS before the present one, none when all of them ended
