@@ -60,7 +60,7 @@ static void what_is_written_is_read_again(void **state)
 		  .machine = "0123456789abcdef",
 		  .has_needs = true,
 		  .needs = { { PF, "b8:3f:d2:00:00:01", "default inet 0",
-			       "bond0 has the default route" },
+			       "bond0 has the default route", OTHER },
 			     { OTHER } },
 		  .n_needs = 2 },
 		{ .boot_id = "b",

@@ -205,6 +205,16 @@ static void assert_needs(struct scene *s, const char *expected)
 	assert_string_equal(text, expected);
 }
 
+/* The last change of the network was ten seconds ago. */
+static void let_it_be_quiet(struct scene *s)
+{
+	_cleanup_(plan_done) struct plan p = {};
+
+	make_needs(s, &p);
+	s->memory.net_hash = p.net_hash;
+	s->memory.net_usec = s->node.now_usec - 10 * SEC;
+}
+
 /* --- the administrator's word --- */
 
 static void node_nic_replaces_all_inference(void **state _unused_)
@@ -861,7 +871,7 @@ static void a_need_is_known_by_its_card(void **state _unused_)
 		{ "the same", "b8:3f:d2:00:00:01", { "b8:3f:d2:00:00:01" }, BEFORE0, BEFORE0 },
 		{ "not known now", "b8:3f:d2:00:00:01", { "" }, BEFORE0, BEFORE0 },
 		{ "not known then", "", { "b8:3f:d2:00:00:01" }, BEFORE0, BEFORE0 },
-		{ "replaced", "b8:3f:d2:00:00:01", { "b8:3f:d2:00:00:99" }, UNKNOWN, "" },
+		{ "replaced", "b8:3f:d2:00:00:01", { "b8:3f:d2:00:00:99" }, WAITING, "" },
 		{ "moved",
 		  "b8:3f:d2:00:00:01",
 		  { "b8:3f:d2:00:00:99", "b8:3f:d2:00:00:01" },
@@ -905,6 +915,45 @@ static void a_vf_is_known_by_its_card_and_number(void **state _unused_)
 	assert_needs(&s, BEFORE0 " by VF, 0000:41:01.0  before");
 	COPY(b->needs[0].pci, "0000:3f:01.1");
 	assert_needs(&s, "");
+}
+
+static void node_waits_for_what_the_last_boot_needed_and_is_not_there(void **state _unused_)
+{
+	static const struct {
+		const char *what, *pci, *pf, *of, *sign; /* of eth0 */
+		const char *at_once, *in_the_end;
+	} rows[] = {
+		{ "a VF", "0000:41:01.1", "0000:41:00.0", "default inet 0", "",
+		  "0000:41:00.0  waiting, " WAY1, WAY1 },
+		{ "a VF whose way leads elsewhere now", "0000:41:01.1", "0000:41:00.0", "10.9.0.1",
+		  "", WAY1, WAY1 },
+		{ "a card", "0000:61:00.0", "", "default inet 0", "", WAY1, WAY1 },
+		{ "a card, and a sign", "0000:61:00.0", "", "default inet 0", "dhclient",
+		  "0000:41:00.0 eth0 waiting, " WAY1, "0000:41:00.0 eth0 waiting, " WAY1 },
+		{ "a card whose way leads elsewhere now", "0000:61:00.0", "", "10.9.0.1",
+		  "dhclient", WAY1, WAY1 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+		struct boot *b;
+
+		set_scene(&s);
+		s.node.n_addresses = 0;
+		b = add_boot(&s, rows[i].pci, rows[i].of);
+		COPY(b->needs[0].pf, rows[i].pf);
+		add_boot(&s, "", "");
+		add_destination(&s, TO_STORAGE, "10.9.0.1", RAIL);
+		COPY(netdev(&s, UPLINK)->sign, rows[i].sign);
+		s.node.now_usec = 100 * SEC;
+		let_it_be_quiet(&s);
+		print_message("%s\n", rows[i].what);
+		assert_needs(&s, rows[i].at_once);
+		s.node.now_usec += 20 * SEC;
+		assert_needs(&s, rows[i].in_the_end);
+		s.is_wait_over = true;
+		assert_needs(&s, WAY1);
+	}
 }
 
 static void a_card_that_left_in_this_boot_is_needed_where_it_comes_again(void **state _unused_)
@@ -1050,16 +1099,6 @@ static void where_nothing_is_known_global_addresses_of_the_host_count(void **sta
 	assert_needs(&s, "0000:41:00.0 bond0 unknown, " ETH1 " unknown");
 	s.routes[0].protocol = RTPROT_KERNEL;
 	assert_needs(&s, "0000:41:00.0 bond0 unknown");
-}
-
-/* The last change of the network was ten seconds ago. */
-static void let_it_be_quiet(struct scene *s)
-{
-	_cleanup_(plan_done) struct plan p = {};
-
-	make_needs(s, &p);
-	s->memory.net_hash = p.net_hash;
-	s->memory.net_usec = s->node.now_usec - 10 * SEC;
 }
 
 static void node_waits_while_a_program_is_at_work(void **state _unused_)
@@ -1309,6 +1348,7 @@ int main(void)
 		cmocka_unit_test(what_the_last_boot_needed_counts_until_this_one_has_an_answer),
 		cmocka_unit_test(a_need_is_known_by_its_card),
 		cmocka_unit_test(a_vf_is_known_by_its_card_and_number),
+		cmocka_unit_test(node_waits_for_what_the_last_boot_needed_and_is_not_there),
 		cmocka_unit_test(a_card_that_left_in_this_boot_is_needed_where_it_comes_again),
 		cmocka_unit_test(routers_of_rails_carry_nothing_while_the_uplink_is_remembered),
 		cmocka_unit_test(answers_are_remembered_from_look_to_look),

@@ -17,8 +17,8 @@
  *   count where the default destination of their family has no way by the main rules, or a socket
  *   is bound to the VRF.
  * - It was so before: in this boot, and in the last one until one of the rows above has an answer
- *   in this one, each by boots_function(). Until the first READY a better answer takes the place of one
- *   whose route is still there, for DHCP may answer to a rail first.
+ *   in this one, each by boots_function(). Until the first READY a better answer takes the place
+ *   of one whose route is still there, for DHCP may answer to a rail first.
  * - Nothing is known: each function below a netdev with a global address of the host, or with a
  *   route that neither the kernel made nor a router advertised. So it is where no row has an
  *   answer, and beside the others where the default destination or an API server leads to an end
@@ -35,6 +35,9 @@
  * no socket for a while after its unit has started (dhcpcd, ifup@). A netdev without an address
  * has one as well while a bond, team or bridge has no port, or nothing leads on from the kubelet's
  * address. A file that the kubelet's unit needs, and that is not there yet, is one for all of them.
+ * So it is as well, beside evidence, while what the last boot needed is neither there nor found by
+ * its evidence elsewhere: a replaced card, or a VF that another program makes. The PF of that VF is
+ * NEED_WAITING, too, but not for longer: VFs that this service is to make come only after that.
  */
 
 #include "../model/given.h"
@@ -68,7 +71,8 @@ struct search {
 	bool is_end_unknown; /* the default destination or an API server leads to one */
 	/* The netdev with the kubelet's address, where nothing leads on; or NULL. */
 	const struct netdev *dead_end;
-	bool is_young; /* addresses, routes and PFs' netdevs changed within YOUNG_USEC */
+	bool is_missing; /* what the last boot needed is not there, nor is an answer */
+	bool is_young;   /* addresses, routes and PFs' netdevs changed within YOUNG_USEC */
 };
 
 /* Evidence that leads to a function. */
@@ -608,10 +612,10 @@ static bool is_wait_over(const struct search *s)
 	return s->p->is_wait_over || (now && now->state != NODE_STARTING);
 }
 
-static void add_unknown(struct search *s)
+/* @is_known: there is evidence, so that nothing more is held once the wait is over. */
+static void add_unknown(struct search *s, bool is_known)
 {
 	const bool is_over = is_wait_over(s);
-	const size_t n_before = s->p->n_needs;
 	bool is_quiet, has_signs = false;
 	uint64_t until = 0;
 
@@ -626,9 +630,13 @@ static void add_unknown(struct search *s)
 	}
 	is_quiet = is_over || (!has_signs && s->n->now_usec >= until);
 	if (s->n->now_usec == 0) /* in a captured tree no time passes */
-		is_quiet = !has_signs;
-	add_addressed(s, is_quiet ? NEED_UNKNOWN : NEED_WAITING);
-	if (!is_quiet && s->n->now_usec > 0 && s->n->now_usec < until && s->p->n_needs > n_before)
+		is_quiet = !has_signs && !s->is_missing;
+	if (is_quiet)
+		KEEP(k, s->p->needs, s->p->n_needs, k->why != NEED_WAITING);
+	if (!is_quiet || !is_known)
+		add_addressed(s, is_quiet ? NEED_UNKNOWN : NEED_WAITING);
+	if (!is_quiet && s->n->now_usec > 0 && s->n->now_usec < until &&
+	    ANY(k, s->p->needs, s->p->n_needs, k->why == NEED_WAITING))
 		s->p->again_usec = s->p->again_usec > 0 ? MIN(s->p->again_usec, until) : until;
 }
 
@@ -644,19 +652,25 @@ static bool is_of(const struct graph *g, const char *pci, uint32_t ifindex)
 	return false;
 }
 
+static const struct destination *find_of(const struct search *s, const struct boot_need *b)
+{
+	char of[NEED_OF_LEN];
+
+	FOREACH(d, s->n->destinations, s->n->n_destinations) {
+		print_of(d, of, sizeof(of));
+		if (streq(of, b->of))
+			return d;
+	}
+	return NULL;
+}
+
 /* Is the earlier answer still in place, so that a different one now is better? */
 static bool has_stayed(const struct search *s, const struct boot_need *b, const char *pci)
 {
-	const struct destination *d = NULL;
-	char of[NEED_OF_LEN];
+	const struct destination *d = find_of(s, b);
 
 	if (streq(b->of, "address"))
 		return true;
-	for (size_t i = 0; i < s->n->n_destinations && !d; i++) {
-		print_of(&s->n->destinations[i], of, sizeof(of));
-		if (streq(of, b->of))
-			d = &s->n->destinations[i];
-	}
 	return d && ANY(t, s->n->routes, s->n->n_routes,
 			t->family == d->lookup.family && t->type == RTN_UNICAST && !t->is_dead &&
 				ip_is_in_prefix(d->lookup.dst, t->dst, t->prefix_len) &&
@@ -695,6 +709,30 @@ static void add_before(struct search *s, const struct boot *b, bool is_present)
 	}
 }
 
+/* Waits for what is not there, unless its evidence leads elsewhere now. It may be a VF that another
+ * program makes: the number of VFs of its PF is left to that program. */
+static void add_missing(struct search *s, const struct boot *b)
+{
+	for (size_t i = 0; b && i < b->n_needs; i++) {
+		const struct boot_need *k = &b->needs[i];
+		const struct destination *d = find_of(s, k);
+		struct boot_need pf = { .pf = "" };
+		char words[96];
+		const struct evidence e = { NEED_WAITING, k->of, "", words, false };
+
+		if (boots_function(s->n, k) || (d && d->lookup.result >= 0) ||
+		    ANY(need, s->p->needs, s->p->n_needs,
+			need->why <= NEED_WAY && streq(need->of, k->of)))
+			continue;
+		s->is_missing = true;
+		COPY(pf.pci, k->pf);
+		COPY(pf.card, k->card);
+		snprintf(words, sizeof(words), "the last boot needed its VF %s", k->pci);
+		if (k->pf[0] && boots_function(s->n, &pf))
+			add_function(s, boots_function(s->n, &pf)->address, &e);
+	}
+}
+
 /* --- all of them --- */
 
 /* The first evidence of a function stays first. */
@@ -724,6 +762,7 @@ static void search(struct search *s)
 {
 	const char *word = s->c->service.node_nic;
 	const struct boot *now = boots_present(s->n, s->memory);
+	bool is_known;
 
 	if (streq(word, NODE_NIC_NONE))
 		return;
@@ -737,9 +776,12 @@ static void search(struct search *s)
 		add_before(s, now, true);
 	s->p->has_needs |= now && now->has_needs;
 	add_before(s, boots_before(s->n, s->memory), false);
-	if ((s->p->n_needs == 0 && !s->p->has_needs) || s->is_end_unknown || s->n->lacks_net ||
-	    *s->n->kubelet.address_problem)
-		add_unknown(s);
+	is_known = (s->p->n_needs > 0 || s->p->has_needs) && !s->is_end_unknown &&
+		   !s->n->lacks_net && !*s->n->kubelet.address_problem;
+	if (!is_wait_over(s))
+		add_missing(s, boots_before(s->n, s->memory));
+	if (!is_known || s->is_missing)
+		add_unknown(s, is_known);
 }
 
 void plan_needs(const struct config *c, const struct node *n, const struct memory *memory,

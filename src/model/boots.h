@@ -49,10 +49,10 @@ struct boot {
 	bool has_needs;   /* something told in it what the node needs, be it no function */
 	struct boot_need {
 		char pci[PCI_LEN];
-		char pf[PCI_LEN];     /* of a VF */
 		char card[MAC_LEN];   /* node_card(); empty: not known */
 		char of[NEED_OF_LEN]; /* as in struct need */
 		char words[128];
+		char pf[PCI_LEN]; /* of a VF */
 	} needs[MAX_NEEDS]; /* functions that the node needed in it, at any time */
 	size_t n_needs;
 };

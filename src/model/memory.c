@@ -173,10 +173,10 @@ static const struct fields step_fields = FIELDS(step_rows, struct boot_step);
 /* An address alone, as versions before this one wrote it, is a need as well. */
 static const struct field need_rows[] = {
 	NAME(struct boot_need, "pci", pci, .flags = FIELD_ALONE | FIELD_NEEDED),
-	NAME(struct boot_need, "pf", pf, .flags = FIELD_SPARSE),
 	NAME(struct boot_need, "card", card, .flags = FIELD_SPARSE),
 	NAME(struct boot_need, "of", of, .flags = FIELD_SPARSE),
 	NAME(struct boot_need, "words", words, .flags = FIELD_SPARSE),
+	NAME(struct boot_need, "pf", pf, .flags = FIELD_SPARSE),
 };
 static const struct fields need_fields = FIELDS(need_rows, struct boot_need);
 
