@@ -917,6 +917,27 @@ static void a_vf_is_known_by_its_card_and_number(void **state _unused_)
 	assert_needs(&s, "");
 }
 
+static void what_the_last_boot_needed_is_asked_and_not_remembered_again(void **state _unused_)
+{
+	_cleanup_(plan_done) struct plan p = { .state = NODE_READY };
+	struct scene s;
+
+	set_scene(&s);
+	add_boot(&s, "0000:41:00.1", "10.9.0.1");
+	add_boot(&s, "", "");
+	add_destination(&s, TO_BEFORE, "10.9.0.1", RAIL); /* alone it is no answer */
+	assert_needs(&s, "0000:41:00.1 eth1 before");
+	assert_false(s.has_needs);
+	add_destination(&s, TO_DEFAULT, "192.0.2.1", UPLINK);
+	assert_needs(&s, WAY0 ", 0000:41:00.1 eth1 before");
+	s.is_wait_over = true;
+	assert_needs(&s, WAY0 ", 0000:41:00.1 eth1 before");
+	make_needs(&s, &p);
+	boots_conclude(&s.config, &s.node, &s.memory, &p, &s.boots[1]);
+	assert_int_equal(s.boots[1].n_needs, 1);
+	assert_string_equal(s.boots[1].needs[0].pci, "0000:41:00.0");
+}
+
 static void node_waits_for_what_the_last_boot_needed_and_is_not_there(void **state _unused_)
 {
 	static const struct {
@@ -1348,6 +1369,7 @@ int main(void)
 		cmocka_unit_test(what_the_last_boot_needed_counts_until_this_one_has_an_answer),
 		cmocka_unit_test(a_need_is_known_by_its_card),
 		cmocka_unit_test(a_vf_is_known_by_its_card_and_number),
+		cmocka_unit_test(what_the_last_boot_needed_is_asked_and_not_remembered_again),
 		cmocka_unit_test(node_waits_for_what_the_last_boot_needed_and_is_not_there),
 		cmocka_unit_test(a_card_that_left_in_this_boot_is_needed_where_it_comes_again),
 		cmocka_unit_test(routers_of_rails_carry_nothing_while_the_uplink_is_remembered),

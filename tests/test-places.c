@@ -67,7 +67,8 @@ static void describe(const struct node *n, char *ret, size_t size)
 	static const char *const names[_TO_N] = { [TO_API_SERVER] = "api",
 						  [TO_NAME_SERVER] = "dns",
 						  [TO_STORAGE] = "storage",
-						  [TO_MOUNT] = "mount" };
+						  [TO_MOUNT] = "mount",
+						  [TO_BEFORE] = "before" };
 
 	*ret = '\0';
 	for (size_t i = 0; i < n->n_destinations; i++) {
@@ -112,7 +113,7 @@ static void look(const struct fs *fs, const struct row *row, struct node *ret)
 	}
 	COPY(ret->kubelet.host_name, row->own_name ? row->own_name : "");
 	COPY(ret->kubelet.root_dir, row->root_dir ? row->root_dir : "");
-	observe_places(fs, ret);
+	observe_places(fs, ret, &(struct memory){});
 }
 
 /* The same of the folder and of a capture of it, which has nothing with "s3cret". */
@@ -468,6 +469,29 @@ static void the_command_line_names_servers_and_devices(_unused_ void **state)
 }
 
 /* "NAME: line name address; ..." */
+static void what_the_last_boot_needed_is_a_destination(_unused_ void **state)
+{
+	struct boot boot = { .has_needs = true,
+			     .state = NODE_READY,
+			     .needs = { { .of = "10.9.0.1" },
+					{ .of = "10.0.0.53" }, /* a file names it as well */
+					{ .of = "10.9.0.1" },
+					{ .of = "default inet 0" } },
+			     .n_needs = 4 };
+	struct memory memory = { .boots = &boot, .n_boots = 1 };
+	_cleanup_(node_done) struct node n = { .boot_id = "now" };
+	struct tree t;
+	char said[256];
+
+	tree_make(&t);
+	tree_file(&t, "etc/resolv.conf", "nameserver 10.0.0.53\n");
+	observe_places(&t.fs, &n, &memory);
+	describe(&n, said, sizeof(said));
+	tree_remove(&t);
+	assert_string_equal(said, "dns 10.0.0.53 (name server, /etc/resolv.conf); "
+				  "before 10.9.0.1 (needed in the last boot)");
+}
+
 static void describe_hosts(const struct node *n, char *ret, size_t size)
 {
 	snprintf(ret, size, "%s:", n->host_name);
@@ -788,6 +812,7 @@ int main(void)
 		cmocka_unit_test(name_servers_are_destinations),
 		cmocka_unit_test(what_file_systems_come_from_is_a_destination),
 		cmocka_unit_test(the_command_line_names_servers_and_devices),
+		cmocka_unit_test(what_the_last_boot_needed_is_a_destination),
 		cmocka_unit_test(lines_of_the_hosts_file_with_a_name_that_counts_are_kept),
 		cmocka_unit_test(default_destinations_of_both_families_are_asked),
 		cmocka_unit_test(a_vrf_with_a_default_route_is_asked),

@@ -18,7 +18,9 @@
  *   is bound to the VRF.
  * - It was so before: in this boot, and in the last one until one of the rows above has an answer
  *   in this one, each by boots_function(). Until the first READY a better answer takes the place
- *   of one whose route is still there, for DHCP may answer to a rail first.
+ *   of one whose route is still there, for DHCP may answer to a rail first. An address that the
+ *   last boot needed a function for is asked in this one, too (TO_BEFORE), which the next one does
+ *   not remember: a mount may come after the default route.
  * - Nothing is known: each function below a netdev with a global address of the host, or with a
  *   route that neither the kernel made nor a router advertised. So it is where no row has an
  *   answer, and beside the others where the default destination or an API server leads to an end
@@ -148,7 +150,7 @@ static void add_root(struct search *s, const struct netdev *root, const struct e
 	for (size_t i = 0; (nd = graph_below(&s->p->graph, root, &i));)
 		if (nd->netns == 0)
 			add_netdev(s, nd, e, ret);
-	if (e->why != NEED_WORD && e->why < NEED_UNKNOWN)
+	if (e->is_kept)
 		s->p->has_needs |= *ret != LEADS_NONE;
 }
 
@@ -321,7 +323,9 @@ static void add_hop(struct search *s, const struct destination *d, uint32_t ifin
 {
 	const struct netdev *nd = node_netdev(s->n, ifindex);
 	char of[NEED_OF_LEN], words[256];
-	const struct evidence e = { NEED_WAY, of, nd ? nd->name : "", words, true };
+	const bool is_new = d->to != TO_BEFORE;
+	const struct evidence e = { is_new ? NEED_WAY : NEED_BEFORE, of, nd ? nd->name : "", words,
+				    is_new };
 
 	if (!nd)
 		return;
@@ -457,7 +461,8 @@ static void add_destinations(struct search *s)
 				       : d->to == TO_DEFAULT && d->lookup.family == AF_INET ? 0
 											    : 1;
 
-			if (of != turn || d->to == TO_MOUNT || (of == 2 && s->is_ipv4_known) ||
+			if (of != turn || d->to == TO_MOUNT || d->to == TO_BEFORE ||
+			    (of == 2 && s->is_ipv4_known) ||
 			    (of == 3 && s->has_default[d->lookup.family == AF_INET6] &&
 			     !is_bound_to(s->n, s->p, d->lookup.ifindex)))
 				continue;
@@ -720,7 +725,7 @@ static void add_missing(struct search *s, const struct boot *b)
 		char words[96];
 		const struct evidence e = { NEED_WAITING, k->of, "", words, false };
 
-		if (boots_function(s->n, k) || (d && d->lookup.result >= 0) ||
+		if (boots_function(s->n, k) || (d && d->to != TO_BEFORE && d->lookup.result >= 0) ||
 		    ANY(need, s->p->needs, s->p->n_needs,
 			need->why <= NEED_WAY && streq(need->of, k->of)))
 			continue;
@@ -775,6 +780,9 @@ static void search(struct search *s)
 	if (now)
 		add_before(s, now, true);
 	s->p->has_needs |= now && now->has_needs;
+	FOREACH(d, s->n->destinations, s->n->n_destinations)
+		if (d->to == TO_BEFORE)
+			add_destination(s, d);
 	add_before(s, boots_before(s->n, s->memory), false);
 	is_known = (s->p->n_needs > 0 || s->p->has_needs) && !s->is_end_unknown &&
 		   !s->n->lacks_net && !*s->n->kubelet.address_problem;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "places-observe.h"
 
+#include "../model/boots.h"
 #include "../model/graph.h"
 #include "../model/ip.h"
 #include "../model/route-find.h"
@@ -240,7 +241,20 @@ static void add_name_servers(struct places *p)
 		read_resolv(p, behind[i], &(bool){ false });
 }
 
-void observe_places(const struct fs *fs, struct node *n)
+static void add_remembered(struct places *p, const struct boot *b)
+{
+	uint8_t bytes[16];
+	int family;
+
+	for (size_t i = 0; b && i < b->n_needs; i++)
+		if (ip_parse(b->needs[i].of, &family, bytes) &&
+		    !ANY(d, p->n->destinations, p->n->n_destinations,
+			 d->to != TO_MOUNT && d->lookup.family == family &&
+				 memcmp(d->lookup.dst, bytes, sizeof(bytes)) == 0))
+			add_address(p, TO_BEFORE, family, bytes, "needed in the last boot");
+}
+
+void observe_places(const struct fs *fs, struct node *n, const struct memory *memory)
 {
 	struct places p = { .fs = fs, .n = n };
 
@@ -251,6 +265,7 @@ void observe_places(const struct fs *fs, struct node *n)
 	add_api_servers(&p);
 	add_name_servers(&p);
 	storage_add(&p);
+	add_remembered(&p, boots_before(n, memory));
 	SORT(n->hosts, n->n_hosts, compare_hosts);
 	record_hosts(&p);
 	free(p.hosts);

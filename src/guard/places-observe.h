@@ -14,6 +14,9 @@
  * NetworkManager.conf(5) "rc-manager". An IPv6 link-local one is left out: a router advertises it,
  * and each rail may have its own.
  *
+ * An address that the last boot needed a function for is asked as well, for a mount that comes
+ * later.
+ *
  * No file tells, and is added when the kernel is asked: for each family, and for each VRF that has
  * a default route of it, an address that only default routes lead to; and the other ends of each
  * tunnel that an answer leads into, or that the kubelet's address is on. A WireGuard packet has the
@@ -24,6 +27,8 @@
 #include "../model/route-facts.h"
 #include "../os/fs.h"
 
+struct memory;
+
 /*
  * Appends to node.destinations: to, words and the question, with the result -ENODATA, for whoever
  * asks the kernel. Where a file names the device itself (ip= on the command line, the zone of an
@@ -32,10 +37,10 @@
  *
  * Fills host_name and hosts as well: the lines with the node's name, which is --hostname-override
  * or the host name, in lower case, as the kubelet asks for it (GetHostname() in pkg/util/node), and
- * those with the name of a server. Wants netdevs, addresses and kubelet. A recorder gets of each
- * file the lines that are read.
+ * those with the name of a server. Wants netdevs, addresses, kubelet and memory.boots. A recorder
+ * gets of each file the lines that are read.
  */
-void observe_places(const struct fs *fs, struct node *n);
+void observe_places(const struct fs *fs, struct node *n, const struct memory *memory);
 
 /* --- between this and storage-observe.c --- */
 

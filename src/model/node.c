@@ -124,6 +124,7 @@ NAMES(destination_to_name, enum destination_to, _TO_N,
 	      [TO_NAME_SERVER] = "name-server",
 	      [TO_STORAGE] = "storage",
 	      [TO_MOUNT] = "mount",
+	      [TO_BEFORE] = "last-boot",
 	      [TO_TUNNEL_END] = "tunnel-end",
       });
 

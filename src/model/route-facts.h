@@ -120,6 +120,7 @@ enum destination_to {
 	TO_NAME_SERVER,
 	TO_STORAGE,    /* of the root file system, and those that kubelet and runtime live on */
 	TO_MOUNT,      /* of the other network mounts: not needed, but the netdev is in use */
+	TO_BEFORE,     /* the last boot needed a function for it, and no file names it yet */
 	TO_TUNNEL_END, /* the remote end of a tunnel that a packet to one of the others leaves by */
 	_TO_N
 };

@@ -317,7 +317,7 @@ static int look_at(struct os *d, const struct config *c, const struct attempts *
 	r = kubelet_look(&d->fs, c, n.is_copy, &n.kubelet, &n.kubelet_decision);
 	if (r < 0)
 		return r;
-	observe_places(&d->fs, &n);
+	observe_places(&d->fs, &n, &memory);
 	observe_destinations_ask(d, &n);
 	if (d->link_log)
 		link_log_give(d->link_log, &n);

@@ -43,7 +43,7 @@ static int see_places(const struct fs *fs)
 
 	require(nd != NULL);
 	*nd = (struct netdev){ .ifindex = 2, .name = "eth1", .perm_mac = "b8:ce:f6:17:00:00" };
-	observe_places(fs, &n);
+	observe_places(fs, &n, &(struct memory){});
 	require(node_result(&n) == 0);
 	for (size_t i = 0; i < n.n_destinations; i++)
 		require_plain(n.destinations[i].words);
