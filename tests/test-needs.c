@@ -835,8 +835,8 @@ static void what_the_last_boot_needed_counts_until_this_one_has_an_answer(void *
 	struct scene s;
 
 	set_scene(&s);
-	add_boot(&s, "0000:41:00.0", "default inet 0");
-	add_boot(&s, "0000:41:00.1", "default inet 0");
+	add_boot(&s, "0000:41:00.0", "default inet 0")->state = NODE_READY;
+	add_boot(&s, "0000:41:00.1", "default inet 0")->state = NODE_READY;
 	add_boot(&s, "", ""); /* the present one */
 	assert_needs(&s, BEFORE1);
 	assert_false(s.has_needs);
@@ -860,6 +860,31 @@ static void what_the_last_boot_needed_counts_until_this_one_has_an_answer(void *
 	s.node.n_destinations = 0; /* it had one, and that is gone */
 	s.boots[2].has_needs = true;
 	assert_needs(&s, "");
+}
+
+static void a_boot_without_an_end_is_taken_with_the_ones_before_it(void **state _unused_)
+{
+	static const struct {
+		enum node_state states[2];
+		const char *of, *expected; /* @of: in the second boot; "": nothing is known in it */
+	} rows[] = {
+		{ { NODE_READY, NODE_STARTING }, "address", BEFORE0 ", " BEFORE1 },
+		{ { NODE_STARTING, NODE_STARTING }, "address", BEFORE0 ", " BEFORE1 },
+		{ { NODE_READY, NODE_READY }, "address", BEFORE1 },
+		{ { NODE_READY, NODE_DEGRADED }, "address", BEFORE1 },
+		{ { NODE_READY, NODE_READY }, "", BEFORE0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		add_boot(&s, "0000:41:00.0", "default inet 0")->state = rows[i].states[0];
+		add_boot(&s, *rows[i].of ? "0000:41:00.1" : "", rows[i].of)->state =
+			rows[i].states[1];
+		add_boot(&s, "", "");
+		assert_needs(&s, rows[i].expected);
+	}
 }
 
 static void a_need_is_known_by_its_card(void **state _unused_)
@@ -1367,6 +1392,7 @@ int main(void)
 		cmocka_unit_test(what_was_needed_in_this_boot_stays_needed),
 		cmocka_unit_test(a_new_address_of_the_kubelet_takes_the_place_of_one_before_ready),
 		cmocka_unit_test(what_the_last_boot_needed_counts_until_this_one_has_an_answer),
+		cmocka_unit_test(a_boot_without_an_end_is_taken_with_the_ones_before_it),
 		cmocka_unit_test(a_need_is_known_by_its_card),
 		cmocka_unit_test(a_vf_is_known_by_its_card_and_number),
 		cmocka_unit_test(what_the_last_boot_needed_is_asked_and_not_remembered_again),

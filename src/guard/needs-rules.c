@@ -694,8 +694,7 @@ static void add_before(struct search *s, const struct boot *b, bool is_present)
 	const bool is_open = is_present && b->state == NODE_STARTING,
 		   is_answered = !is_present && s->p->has_needs;
 
-	for (size_t i = 0; b && i < b->n_needs; i++) {
-		const struct boot_need *k = &b->needs[i];
+	FOREACH(k, b->needs, b->n_needs) {
 		const struct pci *pci = boots_function(s->n, k);
 		char words[192];
 		const struct evidence e = { NEED_BEFORE, k->of, "", words, is_present };
@@ -718,8 +717,7 @@ static void add_before(struct search *s, const struct boot *b, bool is_present)
  * program makes: the number of VFs of its PF is left to that program. */
 static void add_missing(struct search *s, const struct boot *b)
 {
-	for (size_t i = 0; b && i < b->n_needs; i++) {
-		const struct boot_need *k = &b->needs[i];
+	FOREACH(k, b->needs, b->n_needs) {
 		const struct destination *d = find_of(s, k);
 		struct boot_need pf = { .pf = "" };
 		char words[96];
@@ -732,7 +730,7 @@ static void add_missing(struct search *s, const struct boot *b)
 		s->is_missing = true;
 		COPY(pf.pci, k->pf);
 		COPY(pf.card, k->card);
-		snprintf(words, sizeof(words), "the last boot needed its VF %s", k->pci);
+		PRINT(words, "the last boot needed its VF %.19s", k->pci);
 		if (k->pf[0] && boots_function(s->n, &pf))
 			add_function(s, boots_function(s->n, &pf)->address, &e);
 	}
@@ -783,11 +781,13 @@ static void search(struct search *s)
 	FOREACH(d, s->n->destinations, s->n->n_destinations)
 		if (d->to == TO_BEFORE)
 			add_destination(s, d);
-	add_before(s, boots_before(s->n, s->memory), false);
+	for (const struct boot *b = NULL; (b = boots_before(s->n, s->memory, b));)
+		add_before(s, b, false);
 	is_known = (s->p->n_needs > 0 || s->p->has_needs) && !s->is_end_unknown &&
 		   !s->n->lacks_net && !*s->n->kubelet.address_problem;
-	if (!is_wait_over(s))
-		add_missing(s, boots_before(s->n, s->memory));
+	for (const struct boot *b = NULL;
+	     !is_wait_over(s) && (b = boots_before(s->n, s->memory, b));)
+		add_missing(s, b);
 	if (!is_known || s->is_missing)
 		add_unknown(s, is_known);
 }

@@ -241,17 +241,18 @@ static void add_name_servers(struct places *p)
 		read_resolv(p, behind[i], &(bool){ false });
 }
 
-static void add_remembered(struct places *p, const struct boot *b)
+static void add_remembered(struct places *p, const struct memory *memory)
 {
 	uint8_t bytes[16];
 	int family;
 
-	for (size_t i = 0; b && i < b->n_needs; i++)
-		if (ip_parse(b->needs[i].of, &family, bytes) &&
-		    !ANY(d, p->n->destinations, p->n->n_destinations,
-			 d->to != TO_MOUNT && d->lookup.family == family &&
-				 memcmp(d->lookup.dst, bytes, sizeof(bytes)) == 0))
-			add_address(p, TO_BEFORE, family, bytes, "needed in the last boot");
+	for (const struct boot *b = NULL; (b = boots_before(p->n, memory, b));)
+		FOREACH(k, b->needs, b->n_needs)
+			if (ip_parse(k->of, &family, bytes) &&
+			    !ANY(d, p->n->destinations, p->n->n_destinations,
+				 d->to != TO_MOUNT && d->lookup.family == family &&
+					 memcmp(d->lookup.dst, bytes, sizeof(bytes)) == 0))
+				add_address(p, TO_BEFORE, family, bytes, "needed in the last boot");
 }
 
 void observe_places(const struct fs *fs, struct node *n, const struct memory *memory)
@@ -265,7 +266,7 @@ void observe_places(const struct fs *fs, struct node *n, const struct memory *me
 	add_api_servers(&p);
 	add_name_servers(&p);
 	storage_add(&p);
-	add_remembered(&p, boots_before(n, memory));
+	add_remembered(&p, memory);
 	SORT(n->hosts, n->n_hosts, compare_hosts);
 	record_hosts(&p);
 	free(p.hosts);

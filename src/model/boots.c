@@ -147,13 +147,18 @@ const struct boot *boots_present(const struct node *n, const struct memory *memo
 	return FIND_LAST(b, memory->boots, memory->n_boots, is_present(n, b));
 }
 
-const struct boot *boots_before(const struct node *n, const struct memory *memory)
+const struct boot *boots_before(const struct node *n, const struct memory *memory,
+				const struct boot *b)
 {
-	/* A golden image may carry the memory of another machine. */
-	return FIND_LAST(
-		b, memory->boots, memory->n_boots,
-		!is_present(n, b) && b->has_needs &&
-			(!b->machine[0] || !n->machine[0] || streq(b->machine, n->machine)));
+	size_t i = b ? (size_t)(b - memory->boots) : memory->n_boots;
+
+	if (b && b->has_needs && b->state != NODE_STARTING)
+		return NULL;
+	do /* A golden image may carry the memory of another machine. */
+		b = i > 0 ? &memory->boots[--i] : NULL;
+	while (b && (is_present(n, b) ||
+		     (b->machine[0] && n->machine[0] && !streq(b->machine, n->machine))));
+	return b;
 }
 
 /* Are device and function number the same? The number of a bus changes with other cards. */

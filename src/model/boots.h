@@ -53,7 +53,7 @@ struct boot {
 		char of[NEED_OF_LEN]; /* as in struct need */
 		char words[128];
 		char pf[PCI_LEN]; /* of a VF */
-	} needs[MAX_NEEDS]; /* functions that the node needed in it, at any time */
+	} needs[MAX_NEEDS];       /* functions that the node needed in it, at any time */
 	size_t n_needs;
 };
 
@@ -87,8 +87,12 @@ void boots_conclude(const struct config *c, const struct node *n, const struct m
 
 /* The entry of the present boot, or NULL. */
 const struct boot *boots_present(const struct node *n, const struct memory *memory);
-/* The last boot of this machine before the present one that tells what the node needs, or NULL. */
-const struct boot *boots_before(const struct node *n, const struct memory *memory);
+/*
+ * The boot before @b, from NULL for the last one before the present boot, or NULL: back to the last
+ * one that ended and tells what the node needs. One that lost power early may tell a part of it.
+ */
+const struct boot *boots_before(const struct node *n, const struct memory *memory,
+				const struct boot *b);
 /*
  * The function that a need is of: the one with its card, of several the one with its device and
  * function number, and of VFs no other. The one at its address where the card of one of them is not
