@@ -85,6 +85,38 @@ static void what_is_written_is_read_again(void **state)
 	memory_done(&memory);
 }
 
+/* A golden image carries the memory of another machine. */
+static void boots_of_another_machine_are_left_out(void **state)
+{
+	const struct tree *t = *state;
+	struct boot boots[] = { { .boot_id = "a", .machine = "0123456789abcdef" },
+				{ .boot_id = "b" }, /* not known */
+				{ .boot_id = "now", .machine = "0123456789abcdef" } };
+	_cleanup_(boot_notes_done) struct boot_notes notes = {};
+	struct memory memory = {};
+	struct node n;
+
+	assert_int_equal(memory_write(&t->fs, MEMORY_NODE, &boots_fields,
+				      &(struct boots){ boots, ELEMENTSOF(boots) }),
+			 0);
+	read_node(t, &n, &memory);
+	assert_int_equal(memory.n_boots, 3);
+	memory_done(&memory);
+	node_done(&n);
+	tree_file(t, "etc/machine-id", "another\n");
+	read_node(t, &n, &memory);
+	assert_int_equal(memory.n_boots, 2);
+	assert_string_equal(memory.boots[0].boot_id, "b");
+	assert_string_equal(memory.boots[1].boot_id, "now");
+
+	COPY(n.boot_id, "next");
+	assert_int_equal(boot_notes_open(&n, &memory, &notes), 0);
+	assert_string_equal(notes.boots[2].machine, n.machine);
+	assert_string_not_equal(n.machine, "");
+	memory_done(&memory);
+	node_done(&n);
+}
+
 #define BOOT(steps)                                                                                \
 	"{\"boot_id\": \"a\", \"time\": 1, \"kernel\": \"6.1\", \"state\": \"ready\", \"steps\": " \
 	"[" steps "]}"
@@ -426,6 +458,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_TREE(nothing_is_known_without_a_file),
 		WITH_TREE(what_is_written_is_read_again),
+		WITH_TREE(boots_of_another_machine_are_left_out),
 		WITH_TREE(what_is_damaged_is_not_used),
 		WITH_TREE(what_is_too_long_is_not_used),
 		WITH_TREE(a_step_is_on_disk_before_it_is_tried),

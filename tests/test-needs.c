@@ -133,7 +133,6 @@ static struct boot *add_boot(struct scene *s, const char *pci, const char *of)
 
 	snprintf(b->boot_id, sizeof(b->boot_id), "boot %zu", s->memory.n_boots);
 	COPY(s->node.boot_id, b->boot_id);
-	COPY(b->machine, "machine");
 	b->n_needs = pci[0] ? 1 : 0;
 	b->has_needs = b->n_needs > 0;
 	COPY(b->needs[0].pci, pci);
@@ -155,7 +154,6 @@ static void set_scene(struct scene *s)
 	s->node.hosts = s->hosts;
 	s->node.socks = s->socks;
 	s->memory.boots = s->boots;
-	COPY(s->node.machine, "machine");
 	COPY(s->node.host_name, "node7");
 	add_pci(s, "0000:41:00.0", "");
 	add_pci(s, "0000:41:00.1", "");
@@ -841,12 +839,6 @@ static void what_the_last_boot_needed_counts_until_this_one_has_an_answer(void *
 	assert_needs(&s, BEFORE1);
 	assert_false(s.has_needs);
 
-	COPY(s.boots[1].machine, "another"); /* of a golden image */
-	assert_needs(&s, BEFORE0);
-	COPY(s.boots[0].machine, "another");
-	assert_needs(&s, UNKNOWN);
-
-	COPY(s.boots[1].machine, "machine");
 	add_destination(&s, TO_DEFAULT, "192.0.2.1", UPLINK);
 	assert_needs(&s, WAY0);
 	COPY(netdev(&s, RAIL)->sign, "dhclient"); /* its lease may come, as it did then */
@@ -1057,7 +1049,6 @@ static void answers_are_remembered_from_look_to_look(void **state _unused_)
 		assert_string_equal(s.boots[0].needs[0].pci, "0000:41:00.0");
 		assert_string_equal(s.boots[0].needs[0].of, "default inet 0");
 		assert_string_equal(s.boots[0].needs[0].words, "eth0 has the default route");
-		assert_string_equal(s.boots[0].machine, "machine");
 		s.node.n_destinations = 0;
 	}
 	assert_needs(&s, BEFORE0);

@@ -154,10 +154,9 @@ const struct boot *boots_before(const struct node *n, const struct memory *memor
 
 	if (b && b->has_needs && b->state != NODE_STARTING)
 		return NULL;
-	do /* A golden image may carry the memory of another machine. */
+	do
 		b = i > 0 ? &memory->boots[--i] : NULL;
-	while (b && (is_present(n, b) ||
-		     (b->machine[0] && n->machine[0] && !streq(b->machine, n->machine))));
+	while (b && is_present(n, b));
 	return b;
 }
 
@@ -198,7 +197,6 @@ static bool is_still_needed(const struct node *n, const struct plan *p, const st
 /* Leaves out a PF that is needed for its VF alone: the VF leads to it again. */
 static void note_needs(const struct node *n, const struct plan *p, struct boot *b)
 {
-	COPY(b->machine, n->machine);
 	b->has_needs |= p->has_needs;
 	KEEP(k, b->needs, b->n_needs, is_still_needed(n, p, k));
 	FOREACH_WHILE(k, p->needs, p->n_needs, b->n_needs < MAX_NEEDS) {

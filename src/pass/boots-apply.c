@@ -23,6 +23,7 @@ int boot_notes_open(const struct node *n, const struct memory *memory, struct bo
 		present = &b.boots[b.n++];
 		COPY(present->boot_id, n->boot_id);
 		COPY(present->kernel, n->kernel);
+		COPY(present->machine, n->machine);
 		present->time = time(NULL);
 	}
 	b.noted = b.boots[b.n - 1];

@@ -3,7 +3,8 @@
  * Boots: the last boots, the oldest first, from what is remembered over boots.
  *
  * Malformed records count as absent: a step that crashes the machine is then tried again, as it
- * would be without them. A step whose verb this version does not know is left out.
+ * would be without them. A step whose verb this version does not know is left out, and so are boots
+ * of another machine, whose memory a golden image may carry.
  */
 #include "../step/observers.h"
 
@@ -53,8 +54,11 @@ void observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
 			MAX_BOOTS * sizeof(*boots.entries));
 		boots.n_entries = MAX_BOOTS;
 	}
+	tell_machine(fs, n);
+	KEEP(b, boots.entries, boots.n_entries,
+	     !b->machine[0] || !n->machine[0] || streq(b->machine, n->machine) ||
+		     streq(b->boot_id, n->boot_id));
 	memory->boots = boots.entries;
 	memory->n_boots = boots.n_entries;
 	tell_program(fs, n, memory);
-	tell_machine(fs, n);
 }
