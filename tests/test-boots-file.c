@@ -67,7 +67,7 @@ static void what_is_written_is_read_again(void **state)
 		  .kernel = "6.1",
 		  .time = 1700000001,
 		  .steps = { { VERB_SET_NUM_VFS, PF, "4", "0123456789abcdef", "igb 5.6", "28.1",
-			       "1 2 3", -ETIMEDOUT, true },
+			       "1 2 3", -ETIMEDOUT, true, "b8:3f:d2:00:00:01" },
 			     { .verb = VERB_LOAD_MODULE, .target = "igb" } },
 		  .n_steps = 2 },
 	};

@@ -99,7 +99,7 @@ static struct boot_step step_of(const struct scene *s, enum verb verb, const cha
 /*
  * A letter for each boot, the oldest first, of the step that makes VFs of FIRST. "n": never ended,
  * "f": failed, "s": skipped, ".": ended well; with another "k"ernel, "c"onfiguration, "d"river,
- * firm"w"are or "p"rogram; "u": firmware not known.
+ * firm"w"are, "p"rogram or "m"AC; "u": firmware not known.
  */
 static void add_boots(struct scene *s, const char *boots, enum verb verb, const char *to)
 {
@@ -117,6 +117,7 @@ static void add_boots(struct scene *s, const char *boots, enum verb verb, const 
 		COPY(step.config, boots[i] == 'c' ? "other" : step.config);
 		COPY(step.driver, boots[i] == 'd' ? "igb 5.5 ABC" : step.driver);
 		COPY(step.program, boots[i] == 'p' ? "0" : step.program);
+		COPY(step.card, boots[i] == 'm' ? "b8:3f:d2:00:00:99" : step.card);
 		COPY(step.firmware, boots[i] == 'w'   ? "28.0"
 				    : boots[i] == 'u' ? ""
 						      : step.firmware);
@@ -158,6 +159,7 @@ static void three_boots_that_fail_the_same_step_are_enough(_unused_ void **state
 		{ "nndn", false },
 		{ "nnw", false },
 		{ "nnp", false },
+		{ "nnm", false },
 		{ "nnu", true },
 		/* The present boot is none of those before it. */
 		{ "nn!", false },

@@ -54,6 +54,8 @@ bool boots_step(const struct config *c, const struct node *n, const struct actio
 	COPY(ret->to, action_to(a, to));
 	COPY(ret->config, c->hash);
 	COPY(ret->firmware, ib ? ib->firmware : "");
+	if (pci)
+		node_card(n, pci, ret->card);
 	COPY(ret->program, n->program);
 	format_driver(n, driver_of(n, a), ret->driver, sizeof(ret->driver));
 	return true;
@@ -64,7 +66,8 @@ static bool is_same(const struct boot_step *a, const struct boot_step *b)
 	return a->verb == b->verb && streq(a->target, b->target) && streq(a->to, b->to) &&
 	       streq(a->config, b->config) && streq(a->driver, b->driver) &&
 	       streq(a->program, b->program) &&
-	       (!a->firmware[0] || !b->firmware[0] || streq(a->firmware, b->firmware));
+	       (!a->firmware[0] || !b->firmware[0] || streq(a->firmware, b->firmware)) &&
+	       (!a->card[0] || !b->card[0] || streq(a->card, b->card));
 }
 
 const struct boot_step *boots_find(const struct boot *b, const struct boot_step *s)

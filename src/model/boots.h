@@ -5,9 +5,9 @@
  * Plain data and the rules about it: pass/boots-observe.c has the file, pass/boots-apply.h
  * writes it while a pass goes on, a plan leaves out what failed in three boots.
  *
- * A step is what was tried, and with what: configuration, driver, firmware, program and the kernel
- * of its boot. When one of these differs, it is another step, and is tried. VFs are bound one by
- * one, and any of them may crash the machine, so a change of a VF is a step of its PF.
+ * A step is what was tried, and with what: configuration, card, driver, firmware, program and the
+ * kernel of its boot. When one of these differs, it is another step, and is tried. VFs are bound
+ * one by one, and any of them may crash the machine, so a change of a VF is a step of its PF.
  *
  * Not every failure counts. A kernel that answers with a reason of its own (too-many-vfs,
  * module-signature) has hung nothing; the remedy is often none of the above (a setting of the BIOS,
@@ -37,6 +37,7 @@ struct boot_step {
 	char program[64];  /* ours */
 	int result;        /* -errno; 0: it never ended */
 	bool is_skipped;   /* not tried in this boot; the result is that of the last one that did */
+	char card[MAC_LEN]; /* node_card() of the PF; "" is not known, and equals any */
 };
 
 struct boot {

@@ -167,6 +167,7 @@ static const struct field step_rows[] = {
 	NAME(struct boot_step, "program", program),
 	NUMBER(struct boot_step, "result", result, .min = -MAX_ERRNO, .flags = FIELD_NEEDED),
 	FLAG(struct boot_step, "skipped", is_skipped),
+	NAME(struct boot_step, "card", card, .flags = FIELD_SPARSE),
 };
 static const struct fields step_fields = FIELDS(step_rows, struct boot_step);
 
