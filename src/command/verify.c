@@ -201,8 +201,14 @@ static int check_gid(struct verify *v, const struct device *d, const struct port
 
 static int check_device(struct verify *v, const struct device *d)
 {
+	char why[448];
 	int r;
 
+	if (d->aside != REASON_NONE) {
+		plan_describe_aside(v->plan, d, why, sizeof(why));
+		return add(v, CHECK_DEVICE, d->pci->address, SKIPPED, "%s: %s",
+			   reason_meaning(d->aside), why);
+	}
 	if (d->has_vf_mode && d->wanted_vfs != COUNT_LEAVE && d->pci->num_vfs < d->wanted_vfs) {
 		v->is_unknown |= v->node->is_copy;
 		return add(v, CHECK_VFS, d->pci->address, v->node->is_copy ? SKIPPED : FAIL,
@@ -210,9 +216,9 @@ static int check_device(struct verify *v, const struct device *d)
 	}
 	if (!d->is_handed_out && d->reason == REASON_NONE)
 		return 0; /* a PF whose VFs are handed out */
-	if (d->aside != REASON_NONE || !d->is_handed_out)
+	if (!d->is_handed_out)
 		return add(v, CHECK_DEVICE, d->pci->address, SKIPPED, "%s",
-			   reason_meaning(d->aside != REASON_NONE ? d->aside : d->reason));
+			   reason_meaning(d->reason));
 	r = check_usable(v, d);
 	if (r < 0 || d->is_in_pod || d->reason == REASON_NOT_RECORDED)
 		return r;
