@@ -228,18 +228,23 @@ static int check_device(struct verify *v, const struct device *d)
 	return check_gid(v, d, &d->ibdev->ports[0]);
 }
 
+static const struct action *find_missing(const struct plan *p)
+{
+	return FIND(a, p->actions, p->n_actions,
+		    a->reason == REASON_DEVICES_MISSING || a->reason == REASON_NO_DEVICES);
+}
+
 /* Each device may be well while NICs are missing, or while the plugin would expose none of them. */
 static int check_whole(struct verify *v)
 {
 	const struct plan *p = v->plan;
-	const bool is_missing = p->n_missing > 0 || p->unmatched;
-	const struct action *a = FIND(
-		it, p->actions, p->n_actions,
-		is_missing ? it->reason == REASON_DEVICES_MISSING || it->reason == REASON_NO_DEVICES
-			   : it->class != CLASS_CHANGE && it->reason != REASON_NONE);
+	const struct action *a = find_missing(p);
 
-	if (v->n[FAIL] > 0 || v->node->is_copy || (!is_missing && p->state != NODE_DEGRADED))
+	if (v->n[FAIL] > 0 || v->node->is_copy || (!a && p->state != NODE_DEGRADED))
 		return 0;
+	if (!a)
+		a = FIND(it, p->actions, p->n_actions,
+			 it->class != CLASS_CHANGE && it->reason != REASON_NONE);
 	return add(v, CHECK_WHOLE, "node", FAIL, "the node is %s%s%s", node_state_name(p->state),
 		   a ? ": " : "", a ? reason_meaning(a->reason) : "");
 }
@@ -247,18 +252,19 @@ static int check_whole(struct verify *v)
 static int check_devices(struct verify *v)
 {
 	const bool is_none = !ANY(d, v->plan->devices, v->plan->n_devices, d->is_handed_out);
+	const bool is_missing = find_missing(v->plan);
 	int r = 0;
 
-	/* Without a device the node is ready when each section has Expect=0. */
-	if (v->plan->n_devices == 0 && v->config->n_devices > 0 && v->plan->state == NODE_READY)
-		return add(v, CHECK_ANY, "node", SKIPPED, "no device matches, with Expect=0");
 	v->is_unknown = v->node->is_copy && is_none && v->plan->state != NODE_READY;
 	if (v->plan->n_devices == 0 && node_lacks(v->node))
 		return add(v, CHECK_ANY, "node", SKIPPED, "not in this tree: %s",
 			   node_lacks(v->node));
 	if (v->plan->n_devices == 0)
-		return add(v, CHECK_ANY, "node", FAIL, "no device matches");
-	if (v->plan->state != NODE_READY && is_none)
+		r = add(v, CHECK_ANY, "node", is_missing ? FAIL : SKIPPED, "no device matches%s",
+			is_missing                 ? ""
+			: v->config->n_devices > 0 ? ", with Expect=0"
+						   : ": no [Device NAME] section asks for one");
+	else if (v->plan->state != NODE_READY && is_none)
 		r = add(v, CHECK_ANY, "node", v->is_unknown ? SKIPPED : FAIL,
 			"no device is handed out");
 	for (size_t i = 0; i < v->plan->n_devices && r >= 0; i++)
