@@ -1419,24 +1419,27 @@ static void tree_rows_and_sentences_fit_the_width(_unused_ void **state)
 
 static void problems_are_what_is_not_well(_unused_ void **state)
 {
-	static const char all_well[] = "NUMA node 0\n"
-				       "└─ · 0000:41:00.0  mlx5_0  ens1  mlx5_core  ACTIVE  400 "
-				       "Gb/s  2 VFs ✓\n"
-				       "NUMA node 1\n";
-	static const char one_is_not[] = "   └─ ✗ 0000:41:00.3 ";
+	static const char *const expected[] = {
+		"NUMA node 0\n"
+		"└─ · 0000:41:00.0  mlx5_0  ens1  mlx5_core  ACTIVE  400 Gb/s  2 VFs ✓\n"
+		"NUMA node 1\n",
+		"   └─ ✗ 0000:41:00.3 ", "   └─ · 0000:41:00.3 ", "  1 VF ✓\n"
+	};
 	struct machine m;
 
-	for (int is_bad = 0; is_bad < 2; is_bad++) {
+	for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
 		_cleanup_(freep) char *json = NULL, *text = NULL;
 
 		make_machine(&m);
 		SET(m.gids[0].netdev, ""); /* those of all devices */
 		lose(&m.devices[3], REASON_NO_IBDEV);
-		if (is_bad)
+		if (i == 1)
 			lose(&m.devices[2], REASON_NO_IBDEV);
+		m.devices[2].is_handed_out = i != 2;
+		m.plan.n_devices = i < 3 ? 4 : 2;
 		assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &json), 0);
 		assert_int_equal(output_tree(json, TREE_PROBLEMS, &(struct screen){}, &text), 0);
-		assert_non_null(strstr(text, is_bad ? one_is_not : all_well));
+		assert_non_null(strstr(text, expected[i]));
 		assert_null(strstr(text, "0000:41:00.2"));
 		assert_null(strstr(text, "Kubelet"));
 	}

@@ -178,24 +178,25 @@ static json_int_t numa_of(const json_t *device)
 	return node && n >= 0 && n < NUMA_NODES ? n : -1;
 }
 
-/* Devices that --problems has: NICs with VFs, and what is not usable. */
+/* Devices that --problems has: NICs with VFs, and what is not usable or not handed out. */
 static bool is_drawn(const struct tree *t, const json_t *device)
 {
 	return t->view != TREE_PROBLEMS || json_array_size(json_object_get(device, "vfs")) > 0 ||
-	       !document_get_flag(device, "usable");
+	       !document_get_flag(device, "usable") || !document_get_flag(device, "handed_out");
 }
 
 static int add_pf(struct tree *t, const json_t *pf, bool is_last)
 {
 	const json_t *vfs = json_object_get(pf, "vfs");
-	size_t n = json_array_size(vfs);
+	const size_t n_vfs = json_array_size(vfs);
+	size_t n = n_vfs;
 	int r = add_row(t, pf, is_last ? "└─ " : "├─ ", numa_of(pf));
 
 	while (n > 0 && !is_drawn(t, json_array_get(vfs, n - 1)))
 		n--;
-	if (r >= 0 && n == 0 && json_array_size(vfs) > 0)
-		snprintf(t->rows[t->n_rows - 1].cells[COLUMN_WORTH], CELL_LEN, "%zu VFs ✓",
-			 json_array_size(vfs));
+	if (r >= 0 && n == 0 && n_vfs > 0)
+		snprintf(t->rows[t->n_rows - 1].cells[COLUMN_WORTH], CELL_LEN, "%zu VF%s ✓", n_vfs,
+			 n_vfs == 1 ? "" : "s");
 	for (size_t i = 0; i < n && r >= 0; i++) {
 		char branch[32];
 
