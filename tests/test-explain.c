@@ -456,6 +456,48 @@ static void the_verdict_has_its_reason_and_what_to_do(_unused_ void **state)
 	assert_says(&m, 1, "Verdict       usable, in a pod: ");
 }
 
+static void what_is_usable_and_not_handed_out_says_why(_unused_ void **state)
+{
+	static const struct {
+		const char *why_not;
+		enum class class;
+		enum reason reason;
+		bool is_vf, has_aside, has_vf;
+	} rows[] = {
+		{ "only VFs of it are", CLASS_NEEDS_REBOOT, REASON_VF_IN_USE, .has_vf = true },
+		{ "no-sriov", CLASS_IMPOSSIBLE, REASON_NO_SRIOV },
+		{ "its VFs will be", CLASS_CHANGE, REASON_NONE },
+		{ "its section hands out no VFs", CLASS_REFUSED, REASON_NODE_NIC, .is_vf = true },
+		{ "port-in-use", CLASS_REFUSED, REASON_PF_IN_USE, .has_aside = true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		char expected[128];
+		struct machine m;
+		struct device devices[2];
+
+		make(&m);
+		m.device.is_handed_out = false;
+		m.device.is_vf = rows[i].is_vf;
+		m.device.aside = rows[i].has_aside ? REASON_PORT_IN_USE : REASON_NONE;
+		SET(m.pcis[2].address, "0000:00:08.1");
+		SET(m.pcis[2].physfn, rows[i].has_vf ? m.pcis[1].address : "");
+		devices[0] = m.device;
+		devices[1] = (struct device){ .pci = &m.pcis[2],
+					      .config = &m.sections[1],
+					      .is_handed_out = true };
+		m.plan.devices = devices;
+		m.plan.n_devices = 2;
+		plan_add_item(&m.plan, VERB_SET_NUM_VFS, rows[i].class, m.pcis[1].address,
+			      rows[i].reason, NULL);
+		PRINT(expected, "Verdict       usable; not handed out: %s\n", rows[i].why_not);
+		assert_says(&m, 1, expected);
+		m.plan.devices = NULL; /* not owned here */
+		m.plan.n_devices = 0;
+		plan_done(&m.plan);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -469,6 +511,7 @@ int main(void)
 		cmocka_unit_test(vfs_are_shown_for_a_pf_and_for_its_vfs),
 		cmocka_unit_test(users_actions_and_hints_are_its_own),
 		cmocka_unit_test(the_verdict_has_its_reason_and_what_to_do),
+		cmocka_unit_test(what_is_usable_and_not_handed_out_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -339,6 +339,26 @@ static json_t *make_node_nic(const struct facts *f)
 	return document_text(text);
 }
 
+/* Why a usable device is not handed out. */
+static const char *why_not(const struct facts *f)
+{
+	const struct device *d = f->device;
+	const struct action *a = NULL;
+
+	if (d->aside != REASON_NONE)
+		return reason_code(d->aside);
+	if (d->is_vf)
+		return "its section hands out no VFs";
+	if (ANY(vf, f->plan->devices, f->plan->n_devices,
+		vf->is_handed_out && streq(vf->pci->physfn, d->pci->address)))
+		return "only VFs of it are";
+	while ((a = plan_next(f->plan, d->pci->address, a)))
+		if (a->verb == VERB_SET_NUM_VFS)
+			return a->reason == REASON_NONE ? "its VFs will be"
+							: reason_code(a->reason);
+	return "no VF of it is";
+}
+
 /* NULL: there is no memory. */
 static json_t *make_document(const struct config *c, const struct node *n,
 			     const struct memory *memory, const struct plan *p,
@@ -357,7 +377,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 	/* clang-format off */
 	return json_pack("{s:o, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:b,"
 			 " s:b, s:b, s:b, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-			 " s:o, s:s}",
+			 " s:o, s:s, s:s}",
 			 "pci", document_text(pci->address),
 			 "id", id,
 			 "numa_node", pci->numa_node,
@@ -395,7 +415,8 @@ static json_t *make_document(const struct config *c, const struct node *n,
 			 "node_nic", make_node_nic(&f),
 			 "nccl", make_nccl(&f),
 			 "qos", output_qos(n, f.netdev, f.ibdev),
-			 "aside", d ? reason_code(d->aside) : "");
+			 "aside", d ? reason_code(d->aside) : "",
+			 "why_not", d && !d->is_handed_out && reason == REASON_NONE ? why_not(&f) : "");
 	/* clang-format on */
 }
 
@@ -557,9 +578,8 @@ static const struct sheet_row other_rows[] = {
 	{ "Verdict", "",
 	  "[{!managed}not managed: left alone and never handed out"
 	  "|{?in_pod}usable, in a pod: {meaning}"
-	  "|{!code}usable; not handed out, {aside}"
-	  "|{!code}{?handed_out}usable, handed out"
-	  "|{!code}usable; not handed out itself: only VFs of it are, or its bond"
+	  "|{!code}usable; not handed out: {why_not}"
+	  "|{!code}usable, handed out"
 	  "|[{?handed_out}not usable|not handed out], {code}: {meaning}[: {detail}]\n  → "
 	  "{advice}]" },
 };

@@ -50,6 +50,7 @@ const char *output_explain_name(const struct node *n, size_t i);
  *   "netns_mode": "shared", "exclusive", "keep": not known, "copy": bool, "users_known",
  *   "users": [ { "target", "use", "pid", "command", "container", "detail" } ],
  *   "managed", "handed_out", "usable", "in_pod", "aside": code, when it is left to the host,
+ *   "why_not": words, when it is usable and not handed out,
  *   "code", "meaning", "detail", "advice": why not usable, or "in-pod"; "" else, "actions": [ {
  *       "target", "verb", "subject", "from", "to", "class", "code", "detail", "advice" } ],
  *   "hints": [ { "code", "target", "detail", "meaning", "advice" } ], "health": the same, of it and
