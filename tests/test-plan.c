@@ -3140,6 +3140,8 @@ static void what_is_missing_is_an_item_of_the_plan(_unused_ void **state)
 	plugin_without_cards(&s);
 	assert_plan(&s, "no card",
 		    "wait  waiting no-devices\nwrite-plugin " PLUGIN_FILE " waiting not-ready");
+	make_plan(&s, &p);
+	assert_non_null(strstr(action_advice(&p.actions[0]), "Add a [Device NAME] section"));
 
 	set_scene(&s, 2);
 	plugin_with_no_card_expected(&s);

@@ -458,11 +458,11 @@ static const struct {
 
 	[REASON_NO_DEVICES] = {
 		"no-devices",
-		"A [Device NAME] section has no NIC of this node",
+		"A [Device NAME] section is missing, or has no NIC of this node",
 		"Compare Match= with \"lspci -nnk\" and the names in /sys/class/net and "
 		"/sys/class/infiniband; it matches physical functions only, and the first section "
 		"that matches a NIC has it. Set Expect=0 in the section if the node is ready without "
-		"such a NIC.",
+		"such a NIC. Where the section is missing, add one.",
 	},
 	[REASON_DEVICES_MISSING] = {
 		"devices-missing",

@@ -143,6 +143,7 @@ static void wait_for_missing(const struct config *c, const struct node *n,
 	const struct device_config *u = p->unmatched;
 	const struct device *taken = FIND(d, p->devices, u ? p->n_devices : 0,
 					  !d->is_vf && plan_is_match(u->match, n, memory, d->pci));
+	struct action *a;
 	char vfio[128];
 
 	if (node_lacks(n) && p->n_devices == 0)
@@ -152,15 +153,19 @@ static void wait_for_missing(const struct config *c, const struct node *n,
 	if (p->n_missing > 0)
 		plan_add_wait(p, STEP_DRIVER, CLASS_WAITING, "", REASON_DEVICES_MISSING,
 			      "%" PRIu32 " more expected%s", p->n_missing, vfio);
-	if (u || lacks_sections(c))
+	if (u)
 		plan_add_wait(p, STEP_DRIVER, CLASS_WAITING, "", REASON_NO_DEVICES,
-			      !u      ? NULL
-			      : taken ? "[Device %s] Match=%s: %s belongs to [Device %s] before it"
+			      taken ? "[Device %s] Match=%s: %s belongs to [Device %s] before it"
 			      : u->match ? "[Device %s] Match=%s%s"
 					 : "[Device %s] has no Match=",
-			      u ? u->name : "", u ? u->match : NULL,
-			      taken ? taken->pci->address : vfio,
+			      u->name, u->match, taken ? taken->pci->address : vfio,
 			      taken ? taken->config->name : NULL);
+	if (!lacks_sections(c))
+		return;
+	a = plan_add_reason(p, VERB_WAIT, CLASS_WAITING, "", REASON_NO_DEVICES);
+	a->step = STEP_DRIVER;
+	a->advice = "Add a [Device NAME] section with Match= for the NICs to hand out, or choose a "
+		    "preset: \"rdma-provision presets\" lists them.";
 }
 
 /* Is it as it is to be, or, with @or_missing, as good as it gets? */
