@@ -377,11 +377,10 @@ static void vfs_are_shown_for_a_pf_and_for_its_vfs(_unused_ void **state)
 	m.plan.n_devices = 0;
 	m.sections[0].mode = VF_MODE_SHARED;
 	m.sections[1].match = (char *)"pci:*";
-	assert_says(
-		&m, 2,
-		"\nVFs           [Device other] is the first section that matches, before "
-		"[Device erdma], which matches too: VirtualFunctions=shared, 1 VFs asked for, 2 "
-		"there, 8 possible\n");
+	assert_says(&m, 2,
+		    "\nVFs           [Device other] is the first section that matches, before "
+		    "[Device erdma], which matches too: VirtualFunctions=shared, 1 VF asked for, 2 "
+		    "there, 8 possible\n");
 	assert_says(&m, 1, "\nVFs           its PF 0001:00:00.0: [Device other] is the first ");
 
 	json = json_of(&m, 1);
@@ -392,10 +391,9 @@ static void vfs_are_shown_for_a_pf_and_for_its_vfs(_unused_ void **state)
 			      "its PF 0001:00:00.0: [Device other] is the first "));
 
 	m.config.n_devices = 0;
-	assert_says(
-		&m, 2,
-		"\nVFs           no [Device NAME] section matches: its 2 VFs are left as they are "
-		"(a section with VirtualFunctions=exclusive would remove them)\n");
+	assert_says(&m, 2,
+		    "\nVFs           no [Device NAME] section matches: 2 VFs there, left alone "
+		    "(a section with VirtualFunctions=exclusive would remove them)\n");
 }
 
 static void users_actions_and_hints_are_its_own(_unused_ void **state)

@@ -1337,11 +1337,11 @@ static void the_head_names_a_cause_before_not_ready(_unused_ void **state)
 	} rows[] = {
 		{ "{\"code\": \"not-ready\", \"target\": \"/f\"}, {\"code\": \"not-recorded\"}, "
 		  "{\"code\": \"no-gid\", \"target\": \"x\"}",
-		  "starting: 0 of 0 devices usable, not-recorded, 2 more\n" },
+		  "starting: nothing is handed out, not-recorded, 2 more\n" },
 		{ "{\"code\": \"no-gid\", \"target\": \"x\"}, {\"code\": \"not-ready\"}",
-		  "starting: 0 of 0 devices usable, no-gid on x, 1 more\n" },
+		  "starting: nothing is handed out, no-gid on x, 1 more\n" },
 		{ "{\"code\": \"not-ready\", \"target\": \"/f\"}",
-		  "starting: 0 of 0 devices usable, not-ready on /f\n" },
+		  "starting: nothing is handed out, not-ready on /f\n" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

@@ -1846,15 +1846,14 @@ static void explain_says_what_becomes_of_vfs(_unused_ void **state)
 	s.section.mode = VF_MODE_KEEP;
 	assert_explained(&s, PF, -1,
 			 "[Device rail] is the first section that matches: VirtualFunctions=keep, "
-			 "its 2 VFs are left as they are");
+			 "2 VFs there, left alone");
 	s.config.n_devices = 0;
 	assert_explained(&s, PF, -1,
-			 "no [Device NAME] section matches: its 2 VFs are left as they are (a "
+			 "no [Device NAME] section matches: 2 VFs there, left alone (a "
 			 "section with VirtualFunctions=exclusive would remove them)");
-	assert_explained(
-		&s, "0000:41:00.2", -1,
-		"its PF 0000:41:00.0: no [Device NAME] section matches: its 2 VFs are left "
-		"as they are (a section with VirtualFunctions=exclusive would remove them)");
+	assert_explained(&s, "0000:41:00.2", -1,
+			 "its PF 0000:41:00.0: no [Device NAME] section matches: 2 VFs there, left "
+			 "alone (a section with VirtualFunctions=exclusive would remove them)");
 	pci_of(&s, PF)->num_vfs = 0;
 	assert_explained(&s, PF, -1, "no [Device NAME] section matches: it is not managed");
 

@@ -633,14 +633,15 @@ void in_use_words(const struct user *u, char *ret, size_t size)
 	if (u->pid > 0)
 		PRINT(process, " by %s (pid %" PRIu32 ")", u->command[0] ? u->command : "a process",
 		      u->pid);
-	snprintf(ret, size, "%s: %s%s%s%s%s%s", u->target, use_name(u->use), process,
-		 u->container[0] ? " in " : "", u->container, u->detail[0] ? ", " : "", u->detail);
+	snprintf(ret, size, "%s%s%s%s%s%s%s%s", u->target, u->target[0] ? ": " : "",
+		 use_name(u->use), process, u->container[0] ? " in " : "", u->container,
+		 u->detail[0] ? ", " : "", u->detail);
 }
 
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
 				 const struct pci *f, bool is_ra_ours, char *why, size_t size)
 {
-	struct user found[IN_USE_MAX];
+	struct user found[IN_USE_MAX], own;
 	const size_t n_found = in_use_find(g, memory, f, found);
 	const struct user *u;
 	size_t at = 0;
@@ -654,6 +655,8 @@ enum in_use_degree in_use_degree(const struct graph *g, const struct memory *mem
 			u = &found[i];
 	if (!u)
 		return judge_host(g, memory, f, is_ra_ours, why, size);
-	in_use_words(u, why, size);
+	own = *u;
+	own.target[0] = '\0'; /* the caller has it */
+	in_use_words(&own, why, size);
 	return IN_USE_USED;
 }

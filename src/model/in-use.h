@@ -50,8 +50,8 @@ enum in_use_degree {
 /**
  * in_use_degree() - may a function be taken from the host?
  * @why: of what is not free: "eth1 has 10.0.0.2/24", "10.30.2.2 has a connection of process 812
- *       (mount.nfs) to 10.30.9.9 port 2049", or as in_use_words(); IN_USE_WHY_LEN is enough for the
- * first kind
+ *       (mount.nfs) to 10.30.9.9 port 2049", or as in_use_words() without the target;
+ *       IN_USE_WHY_LEN is enough for the first kind
  *
  * A PF is only addressed when no user of node.users and in_use_find() uses it, and all that the
  * host has on its netdevs are addresses, routes to their own prefixes, to 169.254/16 or to one that

@@ -594,6 +594,6 @@ int nccl_left_out(const struct nccl *c, char **ret)
 		fprintf(out.f, "# %s\n", text);
 	}
 	if (n_vfs > 0)
-		fprintf(out.f, "# %zu VFs are left out\n", n_vfs);
+		fprintf(out.f, "# %zu %s left out\n", n_vfs, n_vfs == 1 ? "VF is" : "VFs are");
 	return stream_take(&out, ret);
 }

@@ -133,8 +133,8 @@ static void name_vfio(const struct node *n, const struct plan *p, char *ret, siz
 	}
 	ret[0] = '\0';
 	if (first)
-		snprintf(ret, size, "; %s is bound to %s, of %zu such NICs", first->address,
-			 first->driver, n_all);
+		snprintf(ret, size, "; %zu NIC%s bound to vfio-pci or the like, as %s", n_all,
+			 n_all == 1 ? " is" : "s are", first->address);
 }
 
 static void wait_for_missing(const struct config *c, const struct node *n,

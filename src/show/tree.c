@@ -379,7 +379,10 @@ static void draw_head(const struct tree *t)
 	if (document_any(d, devices,
 			 streq(document_get_text(d, "code"), reason_code(REASON_PORT_OF_LAG))))
 		fprintf(t->f, "%zu NICs, ", json_array_size(devices));
-	fprintf(t->f, "%zu of %zu devices usable, ", n_usable, n);
+	if (n > 0)
+		fprintf(t->f, "%zu of %zu devices usable, ", n_usable, n);
+	else
+		fputs("nothing is handed out, ", t->f);
 	if (n_reasons == 0)
 		fputs("nothing to report", t->f);
 	else

@@ -289,10 +289,10 @@ static void explain_unmanaged(const struct pci *pf, const char *whose, char *ret
 			 whose);
 	else if (pf->num_vfs > 0)
 		snprintf(ret, size,
-			 "%sno [Device NAME] section matches: its %" PRIu32
-			 " VFs are left as they are (a section with VirtualFunctions=exclusive "
-			 "would remove them)",
-			 whose, pf->num_vfs);
+			 "%sno [Device NAME] section matches: %" PRIu32
+			 " VF%s there, left alone (a section with VirtualFunctions=exclusive would "
+			 "remove them)",
+			 whose, pf->num_vfs, pf->num_vfs == 1 ? "" : "s");
 	else
 		snprintf(ret, size, "%sno [Device NAME] section matches: it is not managed", whose);
 }
@@ -321,15 +321,16 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
 		 dc->name, later, vf_mode_name(dc->mode));
 	used = strlen(ret);
 	if (want == COUNT_LEAVE && pf->num_vfs > 0)
-		snprintf(ret + used, size - used, ", its %" PRIu32 " VFs are left as they are",
-			 pf->num_vfs);
+		snprintf(ret + used, size - used, ", %" PRIu32 " VF%s there, left alone",
+			 pf->num_vfs, pf->num_vfs == 1 ? "" : "s");
 	else if (want != COUNT_LEAVE && want > 0 && n->is_copy && !pf->has_sriov && !pf->has_config)
 		snprintf(ret + used, size - used,
-			 ", %" PRIu32 " VFs asked for, those possible not in this tree", want);
+			 ", %" PRIu32 " VF%s asked for, those possible not in this tree", want,
+			 want == 1 ? "" : "s");
 	else if (want != COUNT_LEAVE && (want > 0 || pf->has_sriov))
 		snprintf(ret + used, size - used,
-			 ", %" PRIu32 " VFs asked for, %" PRIu32 " there, %" PRIu32 " possible",
-			 want, pf->num_vfs, pf->total_vfs);
+			 ", %" PRIu32 " VF%s asked for, %" PRIu32 " there, %" PRIu32 " possible",
+			 want, want == 1 ? "" : "s", pf->num_vfs, pf->total_vfs);
 	return want == COUNT_LEAVE ? -1 : (int64_t)want;
 }
 
@@ -388,8 +389,8 @@ void plan_udev_rules(const struct config *c, const struct node *n, const struct 
 
 	a = plan_add(p, VERB_WRITE_RULES, "/" RULES_PATH);
 	if (p->rules)
-		a->detail = plan_text(p, "keep networkd and NetworkManager off the VFs of %zu PFs",
-				      n_pfs);
+		a->detail = plan_text(p, "keep networkd and NetworkManager off the VFs of %zu PF%s",
+				      n_pfs, n_pfs == 1 ? "" : "s");
 	else
 		COPY(a->text.to, "none"); /* told apart from the other way by what was tried */
 }
