@@ -117,9 +117,9 @@ static void each_use_allows_its_changes(void **state _unused_)
 static void a_reason_says_what_was_seen(void **state _unused_)
 {
 	static const enum reason reasons[_NEED_N] = {
-		REASON_NODE_NIC,         REASON_NODE_NIC,         REASON_NODE_NIC,
-		REASON_NODE_NIC,         REASON_NODE_NIC_UNKNOWN, REASON_NODE_NIC_UNKNOWN,
-		REASON_NODE_NIC_UNKNOWN,
+		REASON_NODE_NIC,     REASON_NODE_NIC,         REASON_NODE_NIC,
+		REASON_NODE_NIC,     REASON_NODE_NIC_UNKNOWN, REASON_NODE_NIC_UNKNOWN,
+		REASON_NOT_RECORDED,
 	};
 
 	assert_int_equal(guard_reason(NULL), REASON_PORT_IN_USE);

@@ -1259,6 +1259,46 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 	}
 }
 
+static void a_way_out_is_named_where_it_is_one(_unused_ void **state)
+{
+#define ROUTE "2 match, 1 is left out: node-nic, eth1 has the default route"
+	static const struct {
+		void (*set)(struct scene *);
+		enum vf_mode mode;
+		uint32_t mtu;
+		const char *detail;
+	} rows[] = {
+		{ rail_address, VF_MODE_KEEP, 0,
+		  "2 match, 1 is left out: port-in-use, eth1 has 10.1.0.2/24; "
+		  "VirtualFunctions=exclusive hands it out, until the pod ends" },
+		{ in_team, VF_MODE_KEEP, 0,
+		  "2 match, 1 is left out: port-in-use, enslaved, eth1 belongs to master0, a "
+		  "bridge, "
+		  "bond or team" },
+		{ node_route, VF_MODE_KEEP, 0, ROUTE },
+		{ node_route, VF_MODE_SHARED, 9000,
+		  ROUTE "; left out: VirtualFunctions=, MTU= (only for pci: or netdev: without a "
+			"glob in Match=)" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		const struct diagnostic *h;
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.is_wait_over = true;
+		s.config.plugin.type = PLUGIN_SRIOV;
+		s.sections[0].mode = rows[i].mode;
+		s.sections[0].mtu = rows[i].mtu;
+		rows[i].set(&s);
+		make_plan(&s, &p);
+		h = FIND(it, p.reasons, p.n_reasons, streq(it->target, FIRST));
+		assert_string_equal(h ? h->detail : "", rows[i].detail);
+	}
+#undef ROUTE
+}
+
 /* All that a section matches carries the node: nothing is handed out, whatever the type. */
 static void without_the_vfs_of_a_section_the_node_is_not_ready(_unused_ void **state)
 {
@@ -4094,6 +4134,7 @@ int main(void)
 		cmocka_unit_test(erdma_is_a_nic_whatever_its_class_and_before_its_driver_is_loaded),
 		cmocka_unit_test(vfs_go_with_their_pf_and_are_never_matched),
 		cmocka_unit_test(what_the_host_uses_is_not_moved_or_changed),
+		cmocka_unit_test(a_way_out_is_named_where_it_is_one),
 		cmocka_unit_test(without_the_vfs_of_a_section_the_node_is_not_ready),
 		cmocka_unit_test(without_a_vf_to_hand_out_the_node_is_not_ready),
 		cmocka_unit_test(a_pf_with_connections_is_not_moved),

@@ -207,6 +207,8 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 	if (is_free && (!d->is_vf || d->is_handed_out) && d->netdev && d->config->mtu > 0 &&
 	    d->config->mtu != d->netdev->mtu)
 		append_word(ret, size, ", ", "MTU=");
+	if (ret[0] && guard_reason(d->need) == REASON_NODE_NIC && !d->need->is_by_vf)
+		append_word(ret, size, " ", "(only for pci: or netdev: without a glob in Match=)");
 	if (plan_carries_node(d) && d->netdev && c->route.manage)
 		append_word(ret, size, ", ", "[Route]");
 	if (d->is_vf && d->aside != REASON_NONE)
@@ -220,7 +222,7 @@ static void tell_aside(const struct config *c, const struct node *n, struct plan
 	const enum reason reason = d->need ? guard_reason(d->need) : d->aside;
 	const bool is_waiting = d->need && d->need->why == NEED_WAITING;
 	const struct netdev *vrf = route_vrf_of(n, d->netdev);
-	char detail[448], left_out[96];
+	char detail[448], left_out[128];
 
 	if (plugin_moves_netdev(c->plugin.type) && d->is_handed_out && d->used_by[0] &&
 	    (d->use == DEVICE_FREE || d->use == DEVICE_ADDRESSED))

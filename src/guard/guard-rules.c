@@ -84,6 +84,8 @@ enum reason guard_reason(const struct need *k)
 {
 	if (!k)
 		return REASON_PORT_IN_USE;
+	if (k->why == NEED_NOT_RECORDED)
+		return REASON_NOT_RECORDED;
 	return k->why >= NEED_UNKNOWN ? REASON_NODE_NIC_UNKNOWN : REASON_NODE_NIC;
 }
 

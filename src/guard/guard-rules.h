@@ -25,7 +25,8 @@ void guard_look(const struct config *c, const struct memory *memory, struct plan
 
 bool guard_may(const struct device *d, enum guard_change what);
 
-/* Why the table forbids a change: @k, the node needs the function; NULL, the host uses it. */
+/* Why the table forbids a change: @k, the node needs the function, or a tree does not tell; NULL,
+ * the host uses it. */
 enum reason guard_reason(const struct need *k);
 
 /* May it not now, but at the next boot, before anything uses it? */

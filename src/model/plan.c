@@ -220,7 +220,10 @@ void plan_describe_aside(const struct plan *p, const struct device *d, char *ret
 	if (d->need)
 		plan_describe_need(d->need, ret + n, size - n);
 	else
-		copy(ret + n, size - n, d->used_by);
+		snprintf(ret + n, size - n, "%s%s", d->used_by,
+			 d->use == DEVICE_ADDRESSED ? "; VirtualFunctions=exclusive hands it out, "
+						      "until the pod ends"
+						    : "");
 }
 
 const struct device *plan_device(const struct plan *p, const struct pci *pci)

@@ -292,7 +292,7 @@ const struct need *plan_need(const struct plan *p, const char *pci);
 void plan_describe_need(const struct need *k, char *ret, size_t size);
 
 /* Why a device is left to the host. Of a PF: "4 match, 1 is left out: port-in-use, eth1 has a route
- * to 10.0.0.0/8" */
+ * to 10.0.0.0/8"; and VirtualFunctions=exclusive where that would hand it out. */
 void plan_describe_aside(const struct plan *p, const struct device *d, char *ret, size_t size);
 
 /* The device of this function, or NULL: searched for, in the order they are in. */

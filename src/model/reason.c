@@ -265,8 +265,7 @@ static const struct {
 		"node-nic",
 		"This function carries the node's own traffic, so it is not changed or moved into "
 		"a pod",
-		"Exclude it from Match=. To change its VFs or MTU, name it in Match= by pci: or "
-		"netdev: without a glob. If another NIC carries the node, name that one in "
+		"Exclude it from Match=. If another NIC carries the node, name that one in "
 		"[Service] NodeNIC=.",
 	},
 	[REASON_NODE_NIC_UNKNOWN] = {
@@ -294,9 +293,8 @@ static const struct {
 	[REASON_PORT_IN_USE] = {
 		"port-in-use",
 		"The host uses this function, so it cannot be moved into a pod",
-		"End the use that is named, also in the network configuration. Where it is only an "
-		"address of a physical function, VirtualFunctions=exclusive hands that out, and the "
-		"host has its address again when the pod ends. Or exclude it from Match=.",
+		"End the use that is named, also in the network configuration, or exclude the "
+		"function from Match=.",
 	},
 	[REASON_PF_IN_LAG] = {
 		"pf-in-lag",
