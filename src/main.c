@@ -74,7 +74,8 @@ static const struct {
 	  "A line for each check: PASS, FAIL with what was expected, or skip. Below it is\n"
 	  "the command that checks the same between two nodes. It changes nothing and opens\n"
 	  "no port.\n"
-	  "Exit code: 0 no check failed, 1 one did, or error.\n" },
+	  "Exit code: 0 no check failed, 1 one did, or the tree lacks what was asked\n"
+	  "for (\"not known\"), or error.\n" },
 	{ "health", "[DEVICE]",
 	  "show how often links were lost, and hints about NICs, of the last pass", command_health,
 	  TAKES_ARCHIVE | TAKES_NPD | TAKES_JSON,

@@ -34,7 +34,7 @@ struct verify {
 	char traffic[192];  /* the program that sends between two nodes, of the present device */
 	json_t *checks;     /* owned; see add() */
 	int n[SKIPPED + 1]; /* of each result */
-	bool is_unknown;    /* a copy lacks what tells whether devices are usable */
+	int n_unknown;      /* skipped, for a copy lacks what tells whether devices are usable */
 };
 
 enum check {
@@ -116,7 +116,7 @@ static int check_usable(struct verify *v, const struct device *d)
 	if (d->is_usable)
 		return add(v, CHECK_DEVICE, pci, PASS, "%s is usable",
 			   d->ibdev ? d->ibdev->name : d->ibdev_name);
-	v->is_unknown |= d->reason == REASON_NOT_RECORDED;
+	v->n_unknown += d->reason == REASON_NOT_RECORDED;
 	return add(v, CHECK_DEVICE, pci, d->reason == REASON_NOT_RECORDED ? SKIPPED : FAIL,
 		   "%s: %s%s%s", reason_code(d->reason), reason_meaning(d->reason),
 		   *d->detail ? ": " : "", d->detail);
@@ -205,12 +205,13 @@ static int check_device(struct verify *v, const struct device *d)
 	int r;
 
 	if (d->aside != REASON_NONE) {
+		v->n_unknown += d->aside == REASON_NOT_RECORDED;
 		plan_describe_aside(v->plan, d, why, sizeof(why));
 		return add(v, CHECK_DEVICE, d->pci->address, SKIPPED, "%s: %s",
 			   reason_meaning(d->aside), why);
 	}
 	if (d->has_vf_mode && d->wanted_vfs != COUNT_LEAVE && d->pci->num_vfs < d->wanted_vfs) {
-		v->is_unknown |= v->node->is_copy;
+		v->n_unknown += v->node->is_copy;
 		return add(v, CHECK_VFS, d->pci->address, v->node->is_copy ? SKIPPED : FAIL,
 			   "%" PRIu32 " of %" PRIu32 " VFs", d->pci->num_vfs, d->wanted_vfs);
 	}
@@ -255,7 +256,7 @@ static int check_devices(struct verify *v)
 	const bool is_missing = find_missing(v->plan);
 	int r = 0;
 
-	v->is_unknown = v->node->is_copy && is_none && v->plan->state != NODE_READY;
+	v->n_unknown = v->node->is_copy && is_none && v->plan->state != NODE_READY;
 	if (v->plan->n_devices == 0 && node_lacks(v->node))
 		return add(v, CHECK_ANY, "node", SKIPPED, "not in this tree: %s",
 			   node_lacks(v->node));
@@ -265,7 +266,7 @@ static int check_devices(struct verify *v)
 			: v->config->n_devices > 0 ? ", with Expect=0"
 						   : ": no [Device NAME] section asks for one");
 	else if (v->plan->state != NODE_READY && is_none)
-		r = add(v, CHECK_ANY, "node", v->is_unknown ? SKIPPED : FAIL,
+		r = add(v, CHECK_ANY, "node", v->n_unknown > 0 ? SKIPPED : FAIL,
 			"no device is handed out");
 	for (size_t i = 0; i < v->plan->n_devices && r >= 0; i++)
 		r = check_device(v, &v->plan->devices[i]);
@@ -430,7 +431,10 @@ static int print_text(const struct verify *v, char **ret)
 			"[{?result=FAIL}FAIL|{?result=PASS}PASS|skip] {check} {target}: {is}"
 			"[{!result=PASS}; expected: {expected}]"
 			"[\n     between nodes: {between_nodes}]");
-	sheet_line(&s, "%d passed, %d failed, %d skipped", v->n[PASS], v->n[FAIL], v->n[SKIPPED]);
+	sheet_add(&s, "%d passed, %d failed, %d skipped", v->n[PASS], v->n[FAIL], v->n[SKIPPED]);
+	if (v->n_unknown > 0)
+		sheet_add(&s, ", %d not known", v->n_unknown);
+	sheet_end(&s);
 	return sheet_close(&s, ret);
 }
 
@@ -457,7 +461,7 @@ static int verify(struct os *d, const struct config *c, bool is_json, char **ret
 		r = document ? document_print(document, ret) : -ENOMEM;
 	} else if (r >= 0)
 		r = print_text(&v, ret);
-	return r < 0 ? r : v.n[FAIL] > 0 || v.is_unknown;
+	return r < 0 ? r : v.n[FAIL] > 0 || v.n_unknown > 0;
 }
 
 int command_verify(const struct command *cmd)
