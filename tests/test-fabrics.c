@@ -585,6 +585,7 @@ static void a_port_of_a_synthetic_nic_is_left_out_and_one_of_a_bond_is_not(void 
 /* Also where no RDMA device is left here, as with namespaces of their own for RDMA devices. */
 static void ports_in_pods_need_no_section(void **state _unused_)
 {
+	_cleanup_(nccl_done) struct nccl none = {};
 	static struct fabric f;
 
 	while (make(&f) || f.plan.n_devices == 0 || !is_listed(&f, 0))
@@ -598,8 +599,12 @@ static void ports_in_pods_need_no_section(void **state _unused_)
 		assert_int_equal(nccl_choose(&f.config, &f.node, &f.plan, &c), 0);
 		assert_int_equal(c.reason, REASON_NCCL_NONE);
 		assert_non_null(strstr(c.detail, n_left > 0 ? "a pod has it" : "pods have"));
-		assert_non_null(strstr(c.advice ?: "", "in the pod"));
+		assert_non_null(strstr(c.advice ?: "", "in the pod:"));
 	}
+	f.plan.n_devices = 0;
+	assert_int_equal(nccl_choose(&f.config, &f.node, &f.plan, &none), 0);
+	assert_string_equal(none.detail, "there is no RDMA device here");
+	assert_non_null(strstr(none.advice ?: "", "request the RDMA resource"));
 }
 
 int main(int argc, char **argv)

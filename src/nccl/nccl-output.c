@@ -468,11 +468,16 @@ static void explain_none(const struct node *n, const struct plan *p, struct nccl
 		n->is_copy && (n->n_netdevs == 0 || !ANY(q, c->ports, c->n_ports, *q->port->state))
 			? REASON_NOT_RECORDED
 			: REASON_NCCL_NONE;
-	c->advice = n->n_ibdevs == 0 && is_in_pod ? pod_advice : NULL;
-	if (n->n_ibdevs == 0)
+	if (n->n_ibdevs == 0) {
 		COPY(c->detail, is_in_pod    ? "pods have the RDMA devices"
 				: n->is_copy ? "RDMA devices"
 					     : "there is no RDMA device here");
+		c->advice = is_in_pod    ? pod_advice
+			    : n->is_copy ? NULL
+					 : "In a container, request the RDMA resource in the pod's "
+					   "limits. On a node, \"rdma-provision status\" lists the "
+					   "NICs and what each lacks.";
+	}
 	FOREACH(ib, n->ibdevs, n->n_ibdevs) {
 		const struct pci *pci = node_pci(n, ib->pci);
 
