@@ -305,7 +305,8 @@ static void draw_nics(const struct tree *t)
 	}
 	if (json_array_size(nics) > 0)
 		fprintf(t->f,
-			"Presets that fit:%s (\"rdma-provision presets\" describes them)\n"
+			"Presets that fit:%s (\"rdma-provision presets\" describes those that are "
+			"installed)\n"
 			"\"rdma-provision plan --preset=NAME\" tries one, "
 			"\"rdma-provision set --preset=NAME\" chooses.\n",
 			*fits ? fits : " none");

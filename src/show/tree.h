@@ -11,7 +11,7 @@
 
 enum tree_view {
 	TREE_ALL,
-	TREE_PROBLEMS, /* what is not usable, and reasons; a line for a NIC whose VFs are well */
+	TREE_PROBLEMS, /* what is not usable or not handed out, and reasons */
 	TREE_TOPOLOGY, /* GPUs and NICs as a matrix, as "nvidia-smi topo -m" */
 };
 
