@@ -595,6 +595,140 @@ static void too_many_numa_nodes_take_our_own_policy_back(_unused_ void **state)
 	}
 }
 
+#define BESIDES         "# Made by rdma-provision as its [Kubelet] section says; edits are lost.\n" HEAD
+#define WORD(p)         KEY ": " p "\n"
+#define WITH_DIR        UNIT_TEXT "--config=/" FILE_PATH " --config-dir=/etc/d\n"
+#define OWN             "etc/d/90-rdma-provision.conf"
+#define SITE            "etc/d/50-site.conf"
+#define NEW_33          { KUBELET_VERSION_PATH, "/usr/bin/kubelet 1 1.1 v1.33.1\n" }
+#define OWN_LINES(text) { OWN, BESIDES text }
+
+/* Set once; then another program or the configuration wants something else. */
+static const struct {
+	const char *name;
+	struct entry entries[4], later[2], out; /* text NULL: not there */
+	enum topology_policy first, then;
+	enum topology_scope scope;
+	bool is_static;
+	enum reason reason;
+} outdone[] = {
+	{ "a file below our drop-in is stricter now",
+	  { { UNIT, WITH_DIR }, { FILE_PATH, HEAD }, { "etc/d/x", "" }, NEW_33 },
+	  { { FILE_PATH, HEAD WORD("restricted") } },
+	  { OWN, NULL },
+	  TOPOLOGY_POLICY_BEST_EFFORT,
+	  TOPOLOGY_POLICY_BEST_EFFORT },
+	{ "so is another drop-in, and the scope of ours stays",
+	  { { UNIT, WITH_DIR }, { FILE_PATH, HEAD }, { "etc/d/x", "" }, NEW_33 },
+	  { { SITE, HEAD WORD("single-numa-node") } },
+	  OWN_LINES("topologyManagerScope: \"pod\"\n"),
+	  TOPOLOGY_POLICY_BEST_EFFORT,
+	  TOPOLOGY_POLICY_BEST_EFFORT,
+	  TOPOLOGY_SCOPE_POD },
+	{ "what is as strict as ours changes nothing",
+	  { { UNIT, WITH_DIR }, { FILE_PATH, HEAD }, { "etc/d/x", "" }, NEW_33 },
+	  { { SITE, HEAD WORD("best-effort") } },
+	  OWN_LINES(KEY ": \"best-effort\"\n"),
+	  TOPOLOGY_POLICY_BEST_EFFORT,
+	  TOPOLOGY_POLICY_BEST_EFFORT },
+	{ "a file below our flag",
+	  { { UNIT, WITH_FILE }, { FILE_PATH, HEAD KEY ": &a none\n" }, { ENV, ARGS("") } },
+	  { { FILE_PATH, HEAD WORD("restricted") } },
+	  { ENV, ARGS("") },
+	  TOPOLOGY_POLICY_BEST_EFFORT,
+	  TOPOLOGY_POLICY_BEST_EFFORT },
+	{ "flags of another file of k3s",
+	  { { "etc/systemd/system/k3s.service",
+	      "[Service]\nExecStart=/usr/local/bin/k3s server\n" } },
+	  { { "etc/rancher/k3s/config.yaml.d/50-site.yaml",
+	      "kubelet-arg+:\n- topology-manager-policy=restricted\n" } },
+	  { "etc/rancher/k3s/config.yaml.d/99-rdma-provision.yaml", NULL },
+	  TOPOLOGY_POLICY_BEST_EFFORT,
+	  TOPOLOGY_POLICY_BEST_EFFORT },
+	{ "less is asked for: the file",
+	  { { UNIT, WITH_FILE }, { FILE_PATH, HEAD } },
+	  { { "etc/x", "" } },
+	  { FILE_PATH, HEAD WORD("best-effort") },
+	  TOPOLOGY_POLICY_SINGLE_NUMA_NODE,
+	  TOPOLOGY_POLICY_BEST_EFFORT },
+	{ "less is asked for: our drop-in",
+	  { { UNIT, WITH_DIR }, { FILE_PATH, HEAD }, { "etc/d/x", "" }, NEW_33 },
+	  { { "etc/x", "" } },
+	  OWN_LINES(KEY ": \"best-effort\"\n"),
+	  TOPOLOGY_POLICY_SINGLE_NUMA_NODE,
+	  TOPOLOGY_POLICY_BEST_EFFORT },
+	{ "less is asked for: a flag's value",
+	  { { UNIT, UNIT_TEXT "$KUBELET_EXTRA_ARGS\n" },
+	    { ENV, ARGS("--topology-manager-policy=none") } },
+	  { { "etc/x", "" } },
+	  { ENV, ARGS("--topology-manager-policy=best-effort") },
+	  TOPOLOGY_POLICY_SINGLE_NUMA_NODE,
+	  TOPOLOGY_POLICY_BEST_EFFORT },
+	{ "less is asked for than there was before us",
+	  { { UNIT, WITH_FILE }, { FILE_PATH, HEAD WORD("restricted # theirs") } },
+	  { { "etc/x", "" } },
+	  { FILE_PATH, HEAD WORD("restricted # theirs") },
+	  TOPOLOGY_POLICY_SINGLE_NUMA_NODE,
+	  TOPOLOGY_POLICY_BEST_EFFORT },
+	{ "none is asked for",
+	  { { UNIT, WITH_FILE }, { FILE_PATH, HEAD } },
+	  { { "etc/x", "" } },
+	  { FILE_PATH, HEAD },
+	  TOPOLOGY_POLICY_SINGLE_NUMA_NODE,
+	  TOPOLOGY_POLICY_NONE },
+	{ "our list of CPUs beside a control group, with a state file",
+	  { { UNIT, WITH_DIR }, { FILE_PATH, HEAD }, { "etc/d/x", "" }, NEW_33 },
+	  { { SITE, HEAD "kubeReserved: {cpu: \"1\"}\nkubeReservedCgroup: /podruntime\n" },
+	    { STATE, NEW_STATE } },
+	  OWN_LINES(KEY ": \"best-effort\"\ncpuManagerPolicy: \"static\"\n"),
+	  TOPOLOGY_POLICY_BEST_EFFORT,
+	  TOPOLOGY_POLICY_BEST_EFFORT,
+	  .is_static = true },
+	{ "our policy beside an option that it excludes, with a state file",
+	  { { UNIT, WITH_DIR }, { FILE_PATH, HEAD }, { "etc/d/x", "" }, NEW_33 },
+	  { { SITE, HEAD "featureGates: {CPUManagerPolicyAlphaOptions: true}\n"
+			 "cpuManagerPolicyOptions: {align-by-socket: \"true\"}\n" },
+	    { STATE, NEW_STATE } },
+	  OWN_LINES("cpuManagerPolicy: \"static\"\nreservedSystemCPUs: \"0,4\"\n"),
+	  TOPOLOGY_POLICY_SINGLE_NUMA_NODE,
+	  TOPOLOGY_POLICY_SINGLE_NUMA_NODE,
+	  .is_static = true,
+	  .reason = REASON_KUBELET_WOULD_EXIT },
+};
+
+static void what_is_ours_gives_way(_unused_ void **state)
+{
+	for (size_t i = 0; i < ELEMENTSOF(outdone); i++) {
+		struct config c = { .kubelet.topology_policy = outdone[i].first,
+				    .kubelet.topology_scope = outdone[i].scope,
+				    .kubelet.cpu_policy = outdone[i].is_static ? CPU_POLICY_STATIC
+									       : CPU_POLICY_UNSET };
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_result res;
+
+		print_message("  %s\n", outdone[i].name);
+		root_open(&root);
+		put_cpus(&root);
+		put_numa_nodes(&root.fs, 2);
+		put_entries(&root, outdone[i].entries, ELEMENTSOF(outdone[i].entries));
+		assert_int_equal(kubelet_ensure(&root.fs, &c, &res), 0);
+		assert_int_equal(res.decision.items[KUBELET_TOPOLOGY_POLICY].outcome,
+				 KUBELET_CHANGED);
+
+		put_entries(&root, outdone[i].later, ELEMENTSOF(outdone[i].later));
+		c.kubelet.topology_policy = outdone[i].then;
+		for (int again = 0; again < 2; again++) {
+			assert_int_equal(kubelet_ensure(&root.fs, &c, &res), 0);
+			assert_int_equal(res.decision.items[KUBELET_TOPOLOGY_POLICY].reason,
+					 outdone[i].reason);
+			assert_string_equal(res.decision.would_exit, "");
+			assert_is(&root, outdone[i].out.path, outdone[i].out.text);
+		}
+		assert_int_equal(res.decision.items[KUBELET_TOPOLOGY_POLICY].outcome,
+				 outdone[i].reason ? KUBELET_REFUSED : KUBELET_SATISFIED);
+	}
+}
+
 static void a_damaged_record_is_no_reason_to_fail(_unused_ void **state)
 {
 	static const char *const records[] = {
@@ -1272,6 +1406,7 @@ int main(void)
 		cmocka_unit_test(odd_values_go_back_in_quotes),
 		cmocka_unit_test(the_static_policy_stays_while_its_state_does),
 		cmocka_unit_test(too_many_numa_nodes_take_our_own_policy_back),
+		cmocka_unit_test(what_is_ours_gives_way),
 		cmocka_unit_test(a_damaged_record_is_no_reason_to_fail),
 		cmocka_unit_test(revert_without_its_lock_says_so_once),
 		cmocka_unit_test(an_entry_beside_a_damaged_one_is_taken_back),

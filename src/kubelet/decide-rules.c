@@ -25,9 +25,25 @@ struct kubelet_question {
 	uint32_t want;
 };
 
+/* The rank of what our value hides; 0: it is not ours, or that is not a word of the kubelet. */
+static uint32_t rank_below(const struct kubelet_question *q)
+{
+	const struct kubelet_value *below = &q->k->below.values[q->setting];
+
+	return q->k->ours >> q->setting & 1 && !below->is_misspelt ? below->rank : 0;
+}
+
+/* A value of ours is no stricter than what is asked for or what it hides. */
 static bool is_strict_enough(const struct kubelet_question *q)
 {
-	return q->v->rank >= q->want && !q->v->is_misspelt;
+	return !q->v->is_misspelt &&
+	       (q->k->ours >> q->setting & 1 ? q->v->rank == MAX(q->want, rank_below(q))
+					     : q->v->rank >= q->want);
+}
+
+static bool is_outdone(const struct kubelet_question *q)
+{
+	return rank_below(q) >= q->want;
 }
 
 static bool is_left_out(const struct kubelet_question *q)
@@ -58,7 +74,8 @@ static bool is_unknown(const struct kubelet_question *q)
 {
 	if (is_unread(q) || q->k->n_numa_nodes == CPUS_UNKNOWN)
 		return true;
-	return q->setting != KUBELET_RESERVED_CPUS && (q->v->rank == 0 || q->v->rank > q->want);
+	return q->setting != KUBELET_RESERVED_CPUS &&
+	       (q->v->rank == 0 || (q->v->rank > q->want && q->v->is_misspelt));
 }
 
 /* A drop-in with which the kubelet ends: find.c notes it as both. */
@@ -148,7 +165,7 @@ static bool is_always(_unused_ const struct kubelet_question *q)
 /*
  * The decision table: the first row whose condition holds, and whose way was not refused in this
  * run, decides. Its number is what "explain kubelet" prints: rows that answer one question share
- * it. 3 and 8 are not in use.
+ * it. 8 is not in use.
  */
 static const struct {
 	bool (*is_met)(const struct kubelet_question *q);
@@ -165,6 +182,8 @@ static const struct {
 	{ is_fatal, 4, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_VALUE_UNKNOWN },
 	{ is_unclear, 12, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_UNCLEAR },
 	{ is_unknown, 4, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_VALUE_UNKNOWN },
+	{ is_outdone, 3, KUBELET_CHANGED, KUBELET_WAY_BACK, REASON_NONE },
+	{ is_outdone, 3, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_FILE_REFUSED },
 	{ is_editable_flag, 5, KUBELET_CHANGED, KUBELET_WAY_TOKEN, REASON_NONE },
 	{ is_flag_and_extra, 5, KUBELET_CHANGED, KUBELET_WAY_EXTRA, REASON_NONE },
 	{ is_rancher_drop_in, 6, KUBELET_CHANGED, KUBELET_WAY_DROP_IN, REASON_NONE },
@@ -242,8 +261,17 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 	}
 }
 
+static const char *text_of(const struct kubelet_value *v, enum kubelet_setting s)
+{
+	return v->source == KUBELET_UNKNOWN                ? ""
+	       : v->source == KUBELET_DEFAULT || !*v->text ? kubelet_word(s, 1)
+							   : v->text;
+}
+
 static void decide(const struct kubelet_question *q, const char *to, struct kubelet_item *item)
 {
+	const struct kubelet_question below = { q->k, &q->k->below.values[q->setting], q->setting,
+						q->want };
 	const char *const paths[_KUBELET_WAY_N] = {
 		[KUBELET_WAY_FILE] = q->k->seen.file,
 		[KUBELET_WAY_DROP_IN] = q->k->drop_in,
@@ -257,13 +285,12 @@ static void decide(const struct kubelet_question *q, const char *to, struct kube
 	*item = (struct kubelet_item){ .row = rows[i].row,
 				       .outcome = rows[i].outcome,
 				       .reason = rows[i].reason };
-	COPY(item->from, q->v->source == KUBELET_UNKNOWN ? ""
-			 : q->v->source == KUBELET_DEFAULT || !*q->v->text
-				 ? kubelet_word(q->setting, 1)
-				 : q->v->text);
-	COPY(item->to, to);
+	COPY(item->from, text_of(q->v, q->setting));
+	COPY(item->to, rows[i].is_met == is_outdone ? text_of(below.v, q->setting) : to);
 	explain(q, item);
 	item->way = rows[i].way;
+	if (item->way == KUBELET_WAY_BACK)
+		show_value(&below, item->detail, sizeof(item->detail));
 	if (paths[item->way])
 		COPY(item->path, paths[item->way]);
 }
@@ -382,6 +409,50 @@ static struct start_policies policies_of(const struct kubelet_found *k,
 	return p;
 }
 
+/* Takes settings of ours back where the kubelet would exit with them, and not without. */
+static bool take_back(const struct kubelet_found *k, uint32_t settings,
+		      const struct start_exits *exits, struct kubelet_decision *ret)
+{
+	const struct start_policies before = policies_of(k, ret, false);
+	struct start_policies after;
+	struct kubelet_found without = *k;
+	struct start_exits left, gone;
+
+	settings &= k->ours;
+	if (settings >> KUBELET_RESERVED_CPUS & 1) {
+		without.seen.cpus = k->below.cpus;
+		without.start = k->below.start;
+	}
+	for (int s = 0; s < _KUBELET_SETTING_N; s++)
+		if (settings >> s & 1)
+			without.seen.values[s] = k->below.values[s];
+	after = policies_of(&without, ret, false);
+	after.is_cpu_state_asked = true;
+	start_find_exits(&without, &after, NULL, &left);
+	start_find_exits(k, &before, &left, &gone);
+	/* With too many NUMA nodes ours goes also where the policy of another program is left. */
+	if (settings == 0 || left.n + gone.n > exits->n ||
+	    (gone.n == 0 &&
+	     (ret->items[KUBELET_TOPOLOGY_POLICY].reason != REASON_KUBELET_NUMA_NODES ||
+	      before.topology <= TOPOLOGY_POLICY_NONE)))
+		return false;
+
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++) {
+		struct kubelet_item *item = &ret->items[s];
+
+		if (!(settings >> s & 1))
+			continue;
+		*item = (struct kubelet_item){ .row = 3,
+					       .outcome = KUBELET_CHANGED,
+					       .way = KUBELET_WAY_BACK };
+		COPY(item->path, k->seen.values[s].path);
+		COPY(item->from, k->seen.values[s].text);
+		COPY(item->to, text_of(&k->below.values[s], s));
+		COPY(item->detail, gone.n > 0 ? gone.first : exits->first);
+	}
+	return true;
+}
+
 /* Tells of a kubelet that would exit before it does; edits that add a cause for it are refused. */
 static void decide_exit(const struct kubelet_found *k, struct kubelet_decision *ret)
 {
@@ -393,11 +464,21 @@ static void decide_exit(const struct kubelet_found *k, struct kubelet_decision *
 		    item->outcome == KUBELET_REFUSED && item->reason != REASON_KUBELET_FLAG_WINS &&
 			    item->reason != REASON_KUBELET_MANAGED &&
 			    item->reason != REASON_KUBELET_FILE_REFUSED);
+	const bool is_blocked = *k->seen.problem || k->blocked >> KUBELET_WAY_BACK & 1;
 	struct start_exits exits, added;
 
 	if (k->seen.is_waiting || lacks_file(k)) /* with what the kubelet needs to start */
 		return;
 	start_find_exits(k, &before, NULL, &exits);
+	if (exits.n > 0 && !is_blocked) {
+		bool is_back = take_back(k, UINT32_MAX, &exits, ret);
+
+		/* With a state file in place one setting may go, and not all of ours. */
+		for (int s = 0; s < _KUBELET_SETTING_N && !is_back; s++)
+			is_back = take_back(k, 1u << s, &exits, ret);
+		if (is_back)
+			return;
+	}
 	start_find_exits(k, &after, &exits, &added);
 	for (int s = 0; s < _KUBELET_SETTING_N && added.n > 0; s++)
 		if (ret->items[s].outcome == KUBELET_CHANGED)

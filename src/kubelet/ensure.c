@@ -120,6 +120,29 @@ static int refuse(struct run *run, const struct kubelet_edit *e, const char *why
 	return 0;
 }
 
+/* Takes the settings of KUBELET_WAY_BACK back. Return: were there any? 1, 0 or -errno. */
+static int take_back(struct run *run, const struct kubelet_decision *d)
+{
+	uint32_t settings = 0;
+	int r;
+
+	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++) {
+		const struct kubelet_item *item = &d->items[s];
+
+		if (item->way != KUBELET_WAY_BACK)
+			continue;
+		log_notice("%s: %s %s of this program is taken back: %s", item->path,
+			   kubelet_key(s), item->from, item->detail);
+		settings |= 1u << s;
+	}
+	r = settings > 0 ? ledger_files_revert(run->fs, settings) : 0; /* it logs */
+	if (r > 0) {
+		run->blocked |= 1u << KUBELET_WAY_BACK;
+		PRINT(run->blocked_detail, "a value of ours cannot be taken back");
+	}
+	return r < 0 ? r : settings > 0;
+}
+
 /* Carries out one edit, and looks whether it took effect. */
 static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_result *res)
 {
@@ -171,17 +194,6 @@ static int remove_state(const struct fs *fs, struct kubelet_result *res)
 	log_notice("%s: removed, for it was of policy %s and the kubelet has not run in this boot",
 		   path, res->kubelet.seen.cpus.checkpoint);
 	return 0;
-}
-
-/* Too many NUMA nodes now, and the policy is ours: with it the kubelet would not start any more. */
-static int take_back_policy(const struct fs *fs, const struct kubelet_result *res)
-{
-	const struct kubelet_item *item = &res->decision.items[KUBELET_TOPOLOGY_POLICY];
-
-	if (item->reason != REASON_KUBELET_NUMA_NODES || !*res->kubelet.seen.since ||
-	    res->kubelet.seen.values[KUBELET_TOPOLOGY_POLICY].rank <= TOPOLOGY_POLICY_NONE)
-		return 0;
-	return MIN(kubelet_revert(fs), 0);
 }
 
 /* Reports the settings that were changed as changed, with their values before. */
@@ -253,9 +265,12 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 			break;
 		}
 
-		make_edit(&res->kubelet, &res->decision, first, &e);
-		r = edit(run, &e, res);
-		ledger_files_settle(run->fs);
+		r = take_back(run, &res->decision);
+		if (r == 0) {
+			make_edit(&res->kubelet, &res->decision, first, &e);
+			r = edit(run, &e, res);
+			ledger_files_settle(run->fs);
+		}
 		if (r >= 0 || (r == -EAGAIN && again++ < MAX_AGAIN))
 			r = look(run, res);
 	}
@@ -270,8 +285,6 @@ int kubelet_ensure(const struct fs *fs, const struct config *c, struct kubelet_r
 
 	if (config_has_kubelet_policy(c))
 		r = make_rounds(&run, &res);
-	if (r >= 0)
-		r = take_back_policy(fs, &res);
 	if (r < 0)
 		return r;
 

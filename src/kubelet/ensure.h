@@ -3,7 +3,7 @@
  * Ensure: the verb kubelet-ensure, which runs before every start of the kubelet. As loop.c does for
  * the node, it observes, plans, edits and observes again.
  *
- * It starts and restarts nothing, and lowers no value. A finished node is only read.
+ * It starts and restarts nothing, and lowers no value but its own. A finished node is only read.
  */
 #pragma once
 

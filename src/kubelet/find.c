@@ -698,6 +698,13 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 		  sizeof(k->seen.vke_gpu_schedule));
 }
 
+static int observe_cpus(const struct value_look *l, const struct fs *fs, struct kubelet_found *k)
+{
+	return cpus_observe(fs, &l->sources, &l->flags, k->seen.root_dir,
+			    k->start.on >> CPU_OPTION_STRICT & 1,
+			    start_has_gate(k, GATE_POD_MANAGERS), &k->seen.cpus);
+}
+
 /* 0 or -ENOMEM. One that is empty, or only has comments, says nothing. */
 static int add_microshift(const struct value_look *l, struct kubelet_found *k, const char *path,
 			  const char *name, struct sources *own)
@@ -832,7 +839,54 @@ static void identify(const struct value_look *l, char *ret, size_t size)
 			 (int)MIN(strcspn(field + 1, " "), 20), field + 1);
 }
 
-static int recall(const struct value_look *l, struct kubelet_found *k, const char *running)
+/* Takes a value of ours out of the flags and files that were read: what it replaced counts. */
+static void hide(struct value_look *l, const struct ledger_entry *e)
+{
+	struct flag *f = FIND_LAST(it, l->flags.flags, l->flags.n_flags,
+				   it->kind == FLAG_POLICY + e->setting &&
+					   streq(it->path, e->target) && streq(it->value, e->to));
+	struct source *s =
+		FIND(it, l->sources.sources, l->sources.n_sources, streq(it->path, e->target));
+	struct yaml_item *item =
+		s ? FIND_LAST(it, s->items.items, s->items.n_items,
+			      streq(it->key, kubelet_key(e->setting)) && streq(it->text, e->to))
+		  : NULL;
+
+	if (f && e->was_there)
+		COPY(f->value, e->from);
+	else if (f)
+		f->kind = _FLAG_N;
+	if (item && e->was_there)
+		COPY(item->text, e->from);
+	else if (item)
+		item->key[0] = '\0';
+}
+
+/* Fills in k->below from the flags and files without all that is ours. 0 or -ENOMEM. */
+static int find_below(struct value_look *l, const struct ledger *ledger, struct kubelet_found *k)
+{
+	struct fs unrecorded = *l->fs; /* it was, with what is ours */
+	struct kubelet_found below = *k;
+	int r;
+
+	if (k->ours == 0)
+		return 0;
+	unrecorded.on_read = NULL;
+	for (size_t i = ledger->n_entries; i-- > 0;)
+		hide(l, &ledger->entries[i]);
+	find_settings(l, &below);
+	r = start_observe(&unrecorded, &l->sources, &l->flags, k->seen.root_dir,
+			  k->flavour == KUBELET_RANCHER, &below.start);
+	if (r >= 0)
+		r = observe_cpus(l, &unrecorded, &below);
+	memcpy(k->below.values, below.seen.values, sizeof(k->below.values));
+	k->below.cpus = below.seen.cpus;
+	k->below.start = below.start;
+	return r;
+}
+
+/* Behind all else that reads flags and files. */
+static int recall(struct value_look *l, struct kubelet_found *k, const char *running)
 {
 	_cleanup_(ledger_done) struct ledger ledger = {};
 	int r = memory_read_tables(l->fs, MEMORY_KUBELET,
@@ -844,11 +898,12 @@ static int recall(const struct value_look *l, struct kubelet_found *k, const cha
 		k->is_open |= *e->file != '\0';
 		if (*e->file || !streq(e->target, v->path) || !streq(e->to, v->text))
 			continue;
+		k->ours |= 1u << e->setting;
 		if (strcmp(e->since, k->seen.since) > 0)
 			COPY(k->seen.since, e->since);
 		k->seen.is_deferred |= *running && streq(e->running, running);
 	}
-	return r;
+	return r < 0 ? r : find_below(l, &ledger, k);
 }
 
 /* Forgets all values if a file could not be looked at: it may set any of them. */
@@ -917,9 +972,7 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 	r = start_observe(fs, &l.sources, &l.flags, k.seen.root_dir, k.flavour == KUBELET_RANCHER,
 			  &k.start);
 	if (r >= 0)
-		r = cpus_observe(fs, &l.sources, &l.flags, k.seen.root_dir,
-				 k.start.on >> CPU_OPTION_STRICT & 1,
-				 start_has_gate(&k, GATE_POD_MANAGERS), &k.seen.cpus);
+		r = observe_cpus(&l, fs, &k);
 	if (r < 0)
 		return r;
 	find_manager(fs, &k);

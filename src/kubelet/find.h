@@ -87,6 +87,15 @@ struct kubelet_found {
 	} words[_KUBELET_SETTING_N];
 	char rancher_path[256]; /* the file of ours in config.yaml.d; empty: none would win */
 
+	/* Settings, by bits, whose value in force is one that the ledger has as ours; and what
+	 * would be there without all that is ours. */
+	uint32_t ours;
+	struct {
+		struct kubelet_value values[_KUBELET_SETTING_N];
+		struct kubelet_cpus cpus;
+		struct kubelet_start start;
+	} below;
+
 	/* Ways that were tried in this run and refused, by bits of enum kubelet_way; and why. */
 	uint32_t blocked;
 	char blocked_detail[256];

@@ -200,11 +200,12 @@ int ledger_files_note_written(const struct fs *fs, const char *path, const struc
 
 /* The way back */
 
-/* Removes a value from a file of ours, as the ledger has it. Return: as kubelet_take_back(). */
-static int revert_own(const struct fs *fs, const struct ledger *l, const struct ledger_entry *e)
+/* Removes a value from a file of ours, which goes with the last. Return: as kubelet_take_back(). */
+static int revert_own(const struct fs *fs, const struct ledger *l, const struct ledger_entry *e,
+		      const char *ours)
 {
-	_cleanup_(freep) char *text = NULL, *have = NULL;
-	struct kubelet_edit edit = { .way = e->way };
+	_cleanup_(freep) char *text = NULL, *rest_text = NULL, *have = NULL;
+	struct kubelet_edit edit = { .way = e->way }, rest = { .way = e->way };
 	size_t size;
 	int r;
 
@@ -212,20 +213,22 @@ static int revert_own(const struct fs *fs, const struct ledger *l, const struct 
 		const struct ledger_entry *other = ledger_find_file(l, s, e->target);
 
 		if (other)
-			kubelet_edit_add(&edit, s, other->to);
+			kubelet_edit_add(&edit, s, other == e ? ours : other->to);
+		if (other && other != e)
+			kubelet_edit_add(&rest, s, other->to);
 	}
 	r = fs_read_all(fs, fs_bare(e->target), YAML_MAX_BYTES, true, &have, &size);
-	if (r == -ENOENT) { /* only a temporary one of a crash, perhaps */
-		r = kubelet_remove_temporary(fs, e->target);
-		return r < 0 ? r : 1;
-	}
 	if (r >= 0)
 		r = kubelet_own_text(&edit, &text);
+	if (r >= 0)
+		r = kubelet_own_text(&rest, &rest_text);
 	if (r < 0)
 		return r;
 	if (strlen(text) != size || memcmp(text, have, size) != 0)
 		return 0; /* another program changed it */
-	r = fs_remove(fs, fs_bare(e->target));
+	r = rest.n_pairs == 0
+		    ? fs_remove(fs, fs_bare(e->target))
+		    : fs_replace(fs, fs_bare(e->target), rest_text, strlen(rest_text), 0644);
 	return r < 0 ? r : 1;
 }
 
@@ -254,8 +257,6 @@ static int revert_entry(const struct fs *fs, struct ledger *l, struct ledger_ent
 	char ours[64];
 	int r;
 
-	if (kubelet_is_own(e->way))
-		return revert_own(fs, l, e);
 	r = identify_now(fs, e, e->file);
 	if (r < 0)
 		return r == -ENOENT ? e->is_created : r;
@@ -264,7 +265,8 @@ static int revert_entry(const struct fs *fs, struct ledger *l, struct ledger_ent
 	*e->to = '\0';
 	r = save(fs, l);
 	if (r >= 0)
-		r = revert_edit(fs, e, ours, k);
+		r = kubelet_is_own(e->way) ? revert_own(fs, l, e, ours)
+					   : revert_edit(fs, e, ours, k);
 	if (r < 0) {
 		COPY(e->to, ours);
 		*e->file = *e->before = '\0';
@@ -273,7 +275,8 @@ static int revert_entry(const struct fs *fs, struct ledger *l, struct ledger_ent
 }
 
 /* Return: is it left although it still holds? 1, 0 or -errno. */
-static int try_entry(const struct fs *fs, struct ledger *l, struct ledger_entry *e)
+static int try_entry(const struct fs *fs, struct ledger *l, struct ledger_entry *e,
+		     uint32_t settings)
 {
 	const char *left = "whether it was changed is not known";
 	struct kubelet_found k;
@@ -284,7 +287,7 @@ static int try_entry(const struct fs *fs, struct ledger *l, struct ledger_entry 
 	/* With the static policy's state in place the kubelet would not start without the policy.
 	 */
 	if ((e->setting == KUBELET_CPU_POLICY || e->setting == KUBELET_RESERVED_CPUS) &&
-	    streq(k.seen.cpus.checkpoint, "static")) {
+	    settings >> KUBELET_CPU_POLICY & 1 && streq(k.seen.cpus.checkpoint, "static")) {
 		left = "the state file of the static CPU policy is there";
 	} else if (!*e->file) {
 		r = revert_entry(fs, l, e, &k);
@@ -301,26 +304,21 @@ static int try_entry(const struct fs *fs, struct ledger *l, struct ledger_entry 
 	return left != NULL;
 }
 
-int kubelet_revert(const struct fs *fs)
+int ledger_files_revert(const struct fs *fs, uint32_t settings)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
-	_cleanup_(closep) int locked = -EBADF;
 	int n_left = 0, r;
 
-	if (is_absent(fs, KUBELET_RECORD_PATH))
-		return 0;
-	locked = kubelet_lock(fs);
-	if (locked < 0)
-		return locked;
 	r = load(fs, &l);
 	if (r >= 0 && settle(fs, &l) == -ENOMEM)
 		r = -ENOMEM;
 	if (r < 0)
 		return r;
 
-	/* The last edit first; of one file of ours all at once. */
-	for (size_t i = l.n_entries; i-- > 0 && r >= 0;) {
-		r = try_entry(fs, &l, &l.entries[i]);
+	for (size_t i = l.n_entries; i-- > 0 && r >= 0;) { /* the last edit first */
+		if (!(settings >> l.entries[i].setting & 1))
+			continue;
+		r = try_entry(fs, &l, &l.entries[i], settings);
 		if (r == 0)
 			ledger_drop(&l, &l.entries[i]);
 		n_left += r > 0;
@@ -332,4 +330,14 @@ int kubelet_revert(const struct fs *fs)
 	}
 	r = save(fs, &l);
 	return r < 0 ? r : n_left;
+}
+
+int kubelet_revert(const struct fs *fs)
+{
+	_cleanup_(closep) int locked = -EBADF;
+
+	if (is_absent(fs, KUBELET_RECORD_PATH))
+		return 0;
+	locked = kubelet_lock(fs);
+	return locked < 0 ? locked : ledger_files_revert(fs, UINT32_MAX);
 }

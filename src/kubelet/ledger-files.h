@@ -31,6 +31,12 @@ int ledger_files_note_written(const struct fs *fs, const char *path, const struc
  */
 int ledger_files_settle(const struct fs *fs);
 
+/*
+ * kubelet_revert() of some settings, by bits. CPUs that are reserved are given back while the state
+ * file of the static policy is there, unless the policy is to go as well.
+ */
+int ledger_files_revert(const struct fs *fs, uint32_t settings);
+
 /**
  * kubelet_revert() - give back what was there before our edits
  * @fs: the node, or a folder

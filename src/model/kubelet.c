@@ -59,7 +59,8 @@ NAMES(kubelet_way_name, enum kubelet_way, _KUBELET_WAY_N,
 	[KUBELET_WAY_DROP_IN] = "drop-in",
 	[KUBELET_WAY_RANCHER] = "rancher",
 	[KUBELET_WAY_TOKEN] = "flag",
-	[KUBELET_WAY_EXTRA] = "extra-flag" });
+	[KUBELET_WAY_EXTRA] = "extra-flag",
+	[KUBELET_WAY_BACK] = "take-back" });
 
 NAMES(kubelet_source_name, enum kubelet_source, _KUBELET_SOURCE_N,
       { [KUBELET_DEFAULT] = "default",

@@ -123,6 +123,7 @@ enum kubelet_way {
 	KUBELET_WAY_RANCHER, /* a file of ours in config.yaml.d */
 	KUBELET_WAY_TOKEN,   /* the value of a flag, where it is written */
 	KUBELET_WAY_EXTRA,   /* a flag that is added to a variable or a list of flags */
+	KUBELET_WAY_BACK,    /* a value of ours is taken back */
 	_KUBELET_WAY_N
 };
 
