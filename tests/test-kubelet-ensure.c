@@ -113,7 +113,7 @@ static const struct {
 	{ "a number without quotes ends the kubelet",
 	  { { FILE_PATH, HEAD "kubeReserved:\n  cpu: 1\n" } },
 	  KUBELET_REFUSED,
-	  REASON_KUBELET_CPU_RESERVATION,
+	  REASON_KUBELET_WOULD_EXIT,
 	  NULL },
 	{ "CPUs online in a list of 300 bytes",
 	  { { FILE_PATH, HEAD RESERVE }, { "sys/devices/system/cpu/online", EVEN_CPUS "\n" } },

@@ -465,6 +465,7 @@ static void decide_exit(const struct kubelet_found *k, struct kubelet_decision *
 			    item->reason != REASON_KUBELET_MANAGED &&
 			    item->reason != REASON_KUBELET_FILE_REFUSED);
 	const bool is_blocked = *k->seen.problem || k->blocked >> KUBELET_WAY_BACK & 1;
+	struct kubelet_item *cpus = &ret->items[KUBELET_CPU_POLICY];
 	struct start_exits exits, added;
 
 	if (k->seen.is_waiting || lacks_file(k)) /* with what the kubelet needs to start */
@@ -479,6 +480,10 @@ static void decide_exit(const struct kubelet_found *k, struct kubelet_decision *
 		if (is_back)
 			return;
 	}
+	/* Words of the kubelet tell why a reservation that it refuses as well is not understood. */
+	if (exits.n > 0 && cpus->reason == REASON_KUBELET_CPU_RESERVATION &&
+	    k->seen.cpus.is_unclear)
+		refuse(cpus, REASON_KUBELET_WOULD_EXIT, exits.first);
 	start_find_exits(k, &after, &exits, &added);
 	for (int s = 0; s < _KUBELET_SETTING_N && added.n > 0; s++)
 		if (ret->items[s].outcome == KUBELET_CHANGED)
