@@ -249,6 +249,8 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 			COPY(item->detail, k->blocked_detail);
 		else if (*k->seen.file_problem)
 			PRINT(item->detail, "%.128s: %s", k->seen.file, k->seen.file_problem);
+		else if (*k->rival)
+			PRINT(item->detail, "%.200s sorts behind each file of ours", k->rival);
 		else if (k->is_reset)
 			PRINT(item->detail, "%.100s: the drop-ins of kubelet 1.28 reset the policy",
 			      k->seen.folder);

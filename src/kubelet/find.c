@@ -355,6 +355,7 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 		l->flags = TAKE_STRUCT(l->rancher.flags);
 		COPY(k->seen.folder, l->rancher.folder);
 		COPY(k->rancher_path, l->rancher.own_path);
+		COPY(k->rival, l->rancher.rival);
 		problem_note(k->seen.problem, "%s", l->rancher.problem);
 	} else if ((is_k0s || !l->unit.is_clear) && l->process.n_pages > 0) {
 		flags_done(&l->flags);

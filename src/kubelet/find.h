@@ -86,6 +86,7 @@ struct kubelet_found {
 		bool is_behind_extra; /* a flag that is added there would not win */
 	} words[_KUBELET_SETTING_N];
 	char rancher_path[256]; /* the file of ours in config.yaml.d; empty: none would win */
+	char rival[256];        /* the file that would win over it */
 
 	/* Settings, by bits, whose value in force is one that the ledger has as ours; and what
 	 * would be there without all that is ours. */

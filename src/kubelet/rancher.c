@@ -147,12 +147,13 @@ static int take_item(struct rancher *rn, const struct yaml_item *item, const cha
 		       : flags_add_text(&rn->flags, item->text, path, item->line);
 }
 
-/* Return: has the file a word about the kubelet's flags? 1, 0 or -ENOMEM. */
+/* Return: would it win over a file of ours before it, as it replaces all flags before it or sets
+ * one that we set? 1, 0 or -ENOMEM. */
 static int read_config(struct rancher *rn, const struct fs *fs, const char *path)
 {
 	_cleanup_(yaml_items_done) struct yaml_items items = {};
 	char problem[256] = "";
-	int has_flags = 0, r = source_read(fs, path, YAML_ANY, problem, &items);
+	int is_rival = 0, r = source_read(fs, path, YAML_ANY, problem, &items);
 
 	if (r < 0 && r != -ENODATA)
 		problem_note(rn->problem, "%s", problem);
@@ -161,17 +162,20 @@ static int read_config(struct rancher *rn, const struct fs *fs, const char *path
 
 	for (size_t i = 0; i < items.n_items && r >= 0; i++) {
 		const bool is_flag = is_key(&items.items[i], "kubelet-arg");
+		const size_t n = rn->flags.n_flags;
 
-		has_flags |= is_flag;
+		is_rival |= streq(items.items[i].key, "kubelet-arg");
 		if (is_odd_flag(&items.items[i]))
 			problem_note(rn->problem, "%.160s:%" PRIu32 ": a flag is not understood",
 				     path, items.items[i].line);
 		if (!items.items[i].sub[0] && (is_flag || own_of(&items.items[i])))
 			r = take_item(rn, &items.items[i], path);
+		is_rival |= rn->flags.n_flags > n && rn->flags.flags[n].kind >= FLAG_POLICY &&
+			    rn->flags.flags[n].kind <= FLAG_RESERVED_CPUS;
 	}
 	if (r >= 0)
 		r = record(fs, path, &items);
-	return r < 0 ? r : has_flags;
+	return r < 0 ? r : is_rival;
 }
 
 static int read_folder(struct rancher *rn, const struct fs *fs, const char *folder)
@@ -201,6 +205,8 @@ static int read_folder(struct rancher *rn, const struct fs *fs, const char *fold
 	for (size_t i = 0; i < ELEMENTSOF(own_names) && !*rn->own_path; i++)
 		if (strcmp(last, own_names[i]) <= 0)
 			PRINT(rn->own_path, "%.200s/%s", folder, own_names[i]);
+	if (!*rn->own_path)
+		PRINT(rn->rival, "%.200s/%s", folder, last);
 	return 0;
 }
 

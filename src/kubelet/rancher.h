@@ -23,6 +23,7 @@ struct rancher {
 	char data_dir[192], config[256];
 	char folder[256];   /* of drop-ins, absolute */
 	char own_path[256]; /* a file of ours in config.yaml.d that would win; empty: none would */
+	char rival[256];    /* the file that sorts behind each of ours then */
 	char problem[256];  /* what was not understood */
 };
 
