@@ -876,11 +876,13 @@ static int find_below(struct value_look *l, const struct ledger *ledger, struct 
 	for (size_t i = ledger->n_entries; i-- > 0;)
 		hide(l, &ledger->entries[i]);
 	find_settings(l, &below);
+	memcpy(k->below.values, below.seen.values, sizeof(k->below.values));
+	if (!(k->ours >> KUBELET_RESERVED_CPUS & 1))
+		return 0;
 	r = start_observe(&unrecorded, &l->sources, &l->flags, k->seen.root_dir,
 			  k->flavour == KUBELET_RANCHER, &below.start);
 	if (r >= 0)
 		r = observe_cpus(l, &unrecorded, &below);
-	memcpy(k->below.values, below.seen.values, sizeof(k->below.values));
 	k->below.cpus = below.seen.cpus;
 	k->below.start = below.start;
 	return r;

@@ -93,7 +93,7 @@ struct kubelet_found {
 	uint32_t ours;
 	struct {
 		struct kubelet_value values[_KUBELET_SETTING_N];
-		struct kubelet_cpus cpus;
+		struct kubelet_cpus cpus; /* this and start: where reserved CPUs are ours */
 		struct kubelet_start start;
 	} below;
 
