@@ -81,11 +81,11 @@ int kubelet_judge(const struct fs *fs, const struct config *c, bool is_copy,
 			return r;
 		forget_defaults(is_copy, ret);
 		kubelet_decide(c, ret, ret_decision);
-		/* Was something refused that systemd was not asked about? */
+		/* Was something refused or taken back that systemd was not asked about? */
 		is_over = is_asking || !ret->is_unasked ||
 			  (!*ret->seen.problem && !*ret_decision->would_exit &&
 			   !ANY(item, ret_decision->items, _KUBELET_SETTING_N,
-				item->outcome == KUBELET_REFUSED));
+				item->outcome == KUBELET_REFUSED || item->way == KUBELET_WAY_BACK));
 	}
 	return r;
 }
