@@ -263,6 +263,7 @@ static int check_devices(struct verify *v)
 	if (v->plan->n_devices == 0)
 		r = add(v, CHECK_ANY, "node", is_missing ? FAIL : SKIPPED, "no device matches%s",
 			is_missing                 ? ""
+			: v->config->is_invalid    ? ": the configuration is invalid, and not used"
 			: v->config->n_devices > 0 ? ", with Expect=0"
 						   : ": no [Device NAME] section asks for one");
 	else if (v->plan->state != NODE_READY && is_none)
