@@ -27,6 +27,7 @@
 #include "../src/kubelet/yaml.h"
 #include "../src/model/ledger.h"
 #include "../src/model/paths.h"
+#include "../src/os/manager.h"
 #include "../src/os/memory-file.h"
 #include "kubelet-root.h"
 #include "skip.h"
@@ -729,6 +730,39 @@ static void what_is_ours_gives_way(_unused_ void **state)
 	}
 }
 
+/* Systemd knows the unit, and that it was not started in this boot. */
+static int n_questions;
+int __wrap_manager_unit_ask(const char *unit, struct manager_unit *ret);
+int __wrap_manager_unit_ask(_unused_ const char *unit, struct manager_unit *ret)
+{
+	n_questions++;
+	*ret = (struct manager_unit){};
+	return 0;
+}
+
+/* Until systemd is asked, a kubelet counts as started: then the old state would end the next start
+ * with the static policy, and does not go. */
+static void systemd_is_asked_before_a_value_of_ours_is_taken_back(_unused_ void **state)
+{
+	static const struct entry entries[] = { { FILE_PATH, HEAD RESERVE },
+						{ UNIT, WITH_FILE },
+						{ ENV, ARGS("--v=2") },
+						{ STATE, OLD_STATE } };
+	const struct config c = { .kubelet.cpu_policy = CPU_POLICY_STATIC };
+	_cleanup_(root_done) struct root root = {};
+	struct kubelet_result res;
+
+	root_open(&root);
+	put_cpus(&root);
+	put_entries(&root, entries, ELEMENTSOF(entries));
+	root.fs.is_live = true;
+	assert_int_equal(kubelet_ensure(&root.fs, &c, &res), 0);
+	root.fs.is_live = false;
+	assert_true(n_questions > 0);
+	assert_is(&root, FILE_PATH, HEAD "cpuManagerPolicy: static\n" RESERVE);
+	assert_int_equal(fs_exists(&root.fs, STATE), 0);
+}
+
 static void a_damaged_record_is_no_reason_to_fail(_unused_ void **state)
 {
 	static const char *const records[] = {
@@ -1407,6 +1441,7 @@ int main(void)
 		cmocka_unit_test(the_static_policy_stays_while_its_state_does),
 		cmocka_unit_test(too_many_numa_nodes_take_our_own_policy_back),
 		cmocka_unit_test(what_is_ours_gives_way),
+		cmocka_unit_test(systemd_is_asked_before_a_value_of_ours_is_taken_back),
 		cmocka_unit_test(a_damaged_record_is_no_reason_to_fail),
 		cmocka_unit_test(revert_without_its_lock_says_so_once),
 		cmocka_unit_test(an_entry_beside_a_damaged_one_is_taken_back),

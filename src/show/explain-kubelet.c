@@ -103,7 +103,10 @@ static const struct sheet_row setting_rows[] = {
 	  "[{?source=default}nobody: it is the kubelet's default|{?source=unknown}"
 	  "a file that is not there, or is not understood"
 	  "|{source}, [{path}|in a place that is not known][:{+line}]]" },
-	{ "asked for", "", "[{?+row}{wanted}|nothing: it is left alone]" },
+	{ "asked for", "",
+	  "[{?way=take-back}ours gives way to [{wanted}|nothing]|{?+row}{wanted}|nothing: it is "
+	  "left "
+	  "alone]" },
 	{ "verdict", "", "[[{?outcome=pending}to be changed|{outcome}][ {code}]]" },
 	{ "to be edited", "", "[{way}, {edits}]" },
 	{ "because", "", "{detail}" },
