@@ -83,6 +83,7 @@ static void add_action(struct scene *s, enum class class, enum reason reason)
 
 static void a_plugin_exposes_what_its_rules_let_through(_unused_ void **state)
 {
+	struct exposed three[3];
 	struct scene s;
 
 	set_scene(&s);
@@ -93,6 +94,12 @@ static void a_plugin_exposes_what_its_rules_let_through(_unused_ void **state)
 	assert_told(&s, "", "exposes rdma/hca: 1; rdma/gpu: 1\n");
 	s.plan.lint.n_exposed = 1;
 	assert_told(&s, "", "exposes rdma/hca: 1\n");
+	/* A DRA driver finds them by address. */
+	memcpy(three, s.exposed, sizeof(s.exposed));
+	three[2] = s.exposed[0];
+	s.plan.lint.exposed = three;
+	s.plan.lint.n_exposed = 3;
+	assert_told(&s, "", "exposes rdma/hca: 2; rdma/gpu: 1\n");
 }
 
 /* The second one is in the file by a selector of another program: no section matches it. */

@@ -97,21 +97,26 @@ static json_t *make_processes(const struct node *n)
 			  q->is_dated ? json_integer(q->since_change_sec) : json_null()));
 }
 
-/* The number of devices in each pool; devices of one pool stand together. */
+/* The number of devices in each pool, in the order of the first of each. */
 static json_t *make_resources(const struct config *c, const struct node *node, const struct lint *l)
 {
 	json_auto_t *list = json_array();
 
-	for (size_t i = 0, end = 0; i < l->n_exposed; i = end) {
-		const char *resource = l->exposed[i].resource;
-		size_t n_infiniband = 0;
+	FOREACH(e, l->exposed, l->n_exposed) {
+		size_t n = 0, n_infiniband = 0;
 
-		for (; end < l->n_exposed && streq(l->exposed[end].resource, resource); end++)
-			n_infiniband += device_is_infiniband(&(struct device){
-				.pci = node_pci(node, l->exposed[end].pci),
-				.ibdev = node_ibdev_of(node, l->exposed[end].pci) });
-		if (json_array_append_new(list, output_plugin_resource_item(c, resource, end - i,
-									    n_infiniband)) < 0)
+		if (ANY(o, l->exposed, (size_t)(e - l->exposed), streq(o->resource, e->resource)))
+			continue;
+		FOREACH(o, l->exposed, l->n_exposed) {
+			if (!streq(o->resource, e->resource))
+				continue;
+			n++;
+			n_infiniband += device_is_infiniband(
+				&(struct device){ .pci = node_pci(node, o->pci),
+						  .ibdev = node_ibdev_of(node, o->pci) });
+		}
+		if (json_array_append_new(
+			    list, output_plugin_resource_item(c, e->resource, n, n_infiniband)) < 0)
 			return NULL;
 	}
 	return TAKE(list);
