@@ -122,7 +122,9 @@ static bool is_rancher(const struct kubelet_question *q)
 
 static bool is_rancher_drop_in(const struct kubelet_question *q)
 {
-	return is_rancher(q) && !is_flag(q) && q->k->minor >= MINOR_RANCHER && *q->k->drop_in;
+	/* With --config-dir they copy what is there at their start, and keep the copy for good. */
+	return is_rancher(q) && !is_flag(q) && q->k->minor >= MINOR_RANCHER && *q->k->drop_in &&
+	       !q->k->has_dir_flag;
 }
 
 /* Flags of the command line come behind those of all files: "CONFIG" and "CONFIG.d/". */
