@@ -430,6 +430,24 @@ static void what_is_taken_back_is_as_it_was_byte_for_byte(_unused_ void **state)
 	}
 }
 
+/* A later flag wins now. */
+static void a_flag_that_is_not_in_force_any_more_is_taken_back(_unused_ void **state)
+{
+	static const struct entry entries[] = { { UNIT, UNIT_TEXT "$KUBELET_EXTRA_ARGS\n" },
+						{ ENV, ARGS("--topology-manager-policy=none") } };
+	_cleanup_(root_done) struct root root = {};
+	struct verdict v;
+
+	root_open(&root);
+	put_entries(&root, entries, ELEMENTSOF(entries));
+	assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+	assert_is(&root, ENV, ARGS("--topology-manager-policy=best-effort"));
+	put_text(&root, UNIT,
+		 UNIT_TEXT "$KUBELET_EXTRA_ARGS --topology-manager-policy=restricted\n");
+	assert_int_equal(kubelet_revert(&root.fs), 0);
+	assert_is(&root, ENV, entries[1].text);
+}
+
 static void what_another_program_wrote_since_stays(_unused_ void **state)
 {
 	for (size_t i = 0; i < ELEMENTSOF(ways_back); i++) {
@@ -1435,6 +1453,7 @@ int main(void)
 		cmocka_unit_test(lists_of_cpus_are_counted_once_each),
 		cmocka_unit_test(what_is_taken_back_is_as_it_was_byte_for_byte),
 		cmocka_unit_test(what_another_program_wrote_since_stays),
+		cmocka_unit_test(a_flag_that_is_not_in_force_any_more_is_taken_back),
 		cmocka_unit_test(a_key_that_was_moved_is_taken_back),
 		cmocka_unit_test(both_settings_of_one_file_go_back),
 		cmocka_unit_test(odd_values_go_back_in_quotes),

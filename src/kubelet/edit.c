@@ -599,26 +599,50 @@ static void widen(const struct target *t, const char *rest, size_t *from, size_t
 	*to = MIN(end + 1, t->size);
 }
 
-/*
- * The flag as it was added, with the blank before it, and with a variable that was added for it; a
- * second one like it is not ours.
- */
-static int remove_flag(const struct target *t, const struct kubelet_edit *e, char **ret,
-		       size_t *ret_size)
+/* Where "--FLAG=OLD" is: a second one like it, or a longer one, is not ours. */
+static bool find_flag(const struct target *t, const struct kubelet_edit *e, size_t *ret_from,
+		      size_t *ret_to)
 {
-	char flag[160], rest[80];
+	char flag[160];
 	const char *at, *end;
-	size_t from, to;
 	int n = PRINT(flag, "--%s=%s", kubelet_flag(e->pairs[0].setting), e->old);
 
 	at = memmem(t->text, t->size, flag, (size_t)n);
 	if (!at || memmem(at + n, t->size - (size_t)(at + n - t->text), flag, (size_t)n))
-		return 0;
+		return false;
 	end = at + n;
-	if (end < t->text + t->size && !strchr(" \t\r\n\"'", *end))
-		return 0; /* it is longer now */
-	from = (size_t)(at - t->text);
-	to = (size_t)(end - t->text);
+	*ret_from = (size_t)(at - t->text);
+	*ret_to = (size_t)(end - t->text);
+	return end == t->text + t->size || strchr(" \t\r\n\"'", *end);
+}
+
+/* Puts back what was in place of ours, also where it is not in force any more. */
+static int restore_flag(const struct target *t, const struct kubelet_edit *e, char **ret,
+			size_t *ret_size)
+{
+	struct kubelet_edit edit = *e;
+	size_t from, to;
+
+	if (e->from >= e->to) {
+		if (!find_flag(t, e, &from, &to))
+			return 0;
+		edit.from = (uint32_t)(to - strlen(e->old));
+		edit.to = (uint32_t)to;
+	}
+	return set_token(t->text, t->size, &edit, ret, ret_size);
+}
+
+/* The flag as it was added, with the blank before it, and with a variable that was added for it. */
+static int remove_flag(const struct target *t, const struct kubelet_edit *e, char **ret,
+		       size_t *ret_size)
+{
+	const char *end;
+	char rest[80];
+	size_t from, to;
+
+	if (!find_flag(t, e, &from, &to))
+		return 0;
+	end = t->text + to;
 	if (from > 0 && t->text[from - 1] == ' ')
 		from--;
 	else if (*end == ' ')
@@ -651,7 +675,7 @@ int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool wa
 	if (e->way == KUBELET_WAY_FILE)
 		r = unset_value(&t, e, was_there, &text, &size);
 	else if (e->way == KUBELET_WAY_TOKEN)
-		r = e->from < e->to ? set_token(t.text, t.size, e, &text, &size) : 0;
+		r = restore_flag(&t, e, &text, &size);
 	else
 		r = remove_flag(&t, e, &text, &size);
 	if (r <= 0)
