@@ -593,27 +593,6 @@ static void the_static_policy_stays_while_its_state_does(_unused_ void **state)
 	assert_is(&root, FILE_PATH, HEAD RESERVE);
 }
 
-static void too_many_numa_nodes_take_our_own_policy_back(_unused_ void **state)
-{
-	static const struct {
-		bool is_ours;
-		const char *out;
-	} cases[] = { { true, HEAD "a: b\n" }, { false, HEAD KEY ": best-effort\na: b\n" } };
-
-	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-		_cleanup_(root_done) struct root root = {};
-		struct verdict v;
-
-		root_open(&root);
-		put_text(&root, FILE_PATH,
-			 cases[i].is_ours ? HEAD "a: b\n" : HEAD KEY ": best-effort\na: b\n");
-		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 8, &v), 0);
-		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 34, &v), 0);
-		assert_int_equal(v.reason, REASON_KUBELET_NUMA_NODES);
-		assert_is(&root, FILE_PATH, cases[i].out);
-	}
-}
-
 #define BESIDES         "# Made by rdma-provision as its [Kubelet] section says; edits are lost.\n" HEAD
 #define WORD(p)         KEY ": " p "\n"
 #define WITH_DIR        UNIT_TEXT "--config=/" FILE_PATH " --config-dir=/etc/d\n"
@@ -621,6 +600,59 @@ static void too_many_numa_nodes_take_our_own_policy_back(_unused_ void **state)
 #define SITE            "etc/d/50-site.conf"
 #define NEW_33          { KUBELET_VERSION_PATH, "/usr/bin/kubelet 1 1.1 v1.33.1\n" }
 #define OWN_LINES(text) { OWN, BESIDES text }
+
+static void too_many_numa_nodes_take_our_own_policy_back(_unused_ void **state)
+{
+	static const struct {
+		const char *unit, *text, *later_unit; /* NULL: as it was */
+		enum topology_policy later;
+		const char *out;
+		enum reason reason;
+	} cases[] = {
+		{ WITH_FILE, HEAD "a: b\n", NULL, TOPOLOGY_POLICY_BEST_EFFORT, HEAD "a: b\n",
+		  REASON_KUBELET_NUMA_NODES },
+		{ WITH_FILE, HEAD KEY ": best-effort\na: b\n", NULL, TOPOLOGY_POLICY_BEST_EFFORT,
+		  HEAD KEY ": best-effort\na: b\n", REASON_KUBELET_NUMA_NODES },
+		/* how it starts is not clear any more */
+		{ WITH_FILE, HEAD, UNIT_TEXT "--config=/" FILE_PATH " --cpu-manager-policy=%Z\n",
+		  TOPOLOGY_POLICY_BEST_EFFORT, HEAD, REASON_KUBELET_NUMA_NODES },
+		/* as the reason advises */
+		{ WITH_FILE, HEAD, NULL, TOPOLOGY_POLICY_UNSET, HEAD, REASON_NONE },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct verdict v;
+
+		root_open(&root);
+		put_text(&root, UNIT, cases[i].unit);
+		put_text(&root, FILE_PATH, cases[i].text);
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 8, &v), 0);
+		if (cases[i].later_unit)
+			put_text(&root, UNIT, cases[i].later_unit);
+		assert_int_equal(ensure(&root.fs, cases[i].later, 34, &v), 0);
+		assert_int_equal(v.reason, cases[i].reason);
+		assert_is(&root, FILE_PATH, cases[i].out);
+	}
+}
+
+/* The kubelet exits by the policy of another program, whatever becomes of ours. */
+static void too_many_numa_nodes_leave_other_settings_of_ours(_unused_ void **state)
+{
+	const struct config c = { .kubelet = { .topology_policy = TOPOLOGY_POLICY_BEST_EFFORT,
+					       .cpu_policy = CPU_POLICY_STATIC } };
+	_cleanup_(root_done) struct root root = {};
+	struct verdict v;
+
+	root_open(&root);
+	put_cpus(&root);
+	put_text(&root, FILE_PATH, HEAD WORD("restricted") RESERVE);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ensure_config(&root.fs, &c, 34, &v), 0);
+		assert_is(&root, FILE_PATH,
+			  HEAD "cpuManagerPolicy: static\n" WORD("restricted") RESERVE);
+	}
+}
 
 /* Set once; then another program or the configuration wants something else. */
 static const struct {
@@ -1459,6 +1491,7 @@ int main(void)
 		cmocka_unit_test(odd_values_go_back_in_quotes),
 		cmocka_unit_test(the_static_policy_stays_while_its_state_does),
 		cmocka_unit_test(too_many_numa_nodes_take_our_own_policy_back),
+		cmocka_unit_test(too_many_numa_nodes_leave_other_settings_of_ours),
 		cmocka_unit_test(what_is_ours_gives_way),
 		cmocka_unit_test(systemd_is_asked_before_a_value_of_ours_is_taken_back),
 		cmocka_unit_test(a_damaged_record_is_no_reason_to_fail),

@@ -56,11 +56,15 @@ static bool is_managed(const struct kubelet_question *q)
 	return *q->k->seen.manager && !is_strict_enough(q);
 }
 
+static bool exceeds_nodes(const struct kubelet_found *k)
+{
+	return !*k->unknown && k->n_numa_nodes != CPUS_UNKNOWN &&
+	       k->n_numa_nodes > MAX(MAX_NUMA_NODES, k->start.max_numa_nodes);
+}
+
 static bool has_too_many_nodes(const struct kubelet_question *q)
 {
-	return q->setting == KUBELET_TOPOLOGY_POLICY && !*q->k->unknown &&
-	       q->k->n_numa_nodes != CPUS_UNKNOWN &&
-	       q->k->n_numa_nodes > MAX(MAX_NUMA_NODES, q->k->start.max_numa_nodes);
+	return q->setting == KUBELET_TOPOLOGY_POLICY && exceeds_nodes(q->k);
 }
 
 static bool is_unread(const struct kubelet_question *q)
@@ -431,14 +435,14 @@ static bool take_back(const struct kubelet_found *k, uint32_t settings,
 		if (settings >> s & 1)
 			without.seen.values[s] = k->below.values[s];
 	after = policies_of(&without, ret, false);
-	after.is_cpu_state_asked = true;
+	after.is_cpu_state_asked |= settings >> KUBELET_CPU_POLICY & 1;
 	start_find_exits(&without, &after, NULL, &left);
 	start_find_exits(k, &before, &left, &gone);
 	/* With too many NUMA nodes ours goes also where the policy of another program is left. */
 	if (settings == 0 || left.n + gone.n > exits->n ||
 	    (gone.n == 0 &&
-	     (ret->items[KUBELET_TOPOLOGY_POLICY].reason != REASON_KUBELET_NUMA_NODES ||
-	      before.topology <= TOPOLOGY_POLICY_NONE)))
+	     (!exceeds_nodes(k) || !(settings >> KUBELET_TOPOLOGY_POLICY & 1) ||
+	      settings >> KUBELET_CPU_POLICY || before.topology <= TOPOLOGY_POLICY_NONE)))
 		return false;
 
 	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++) {
@@ -468,22 +472,29 @@ static void decide_exit(const struct kubelet_found *k, struct kubelet_decision *
 		    item->outcome == KUBELET_REFUSED && item->reason != REASON_KUBELET_FLAG_WINS &&
 			    item->reason != REASON_KUBELET_MANAGED &&
 			    item->reason != REASON_KUBELET_FILE_REFUSED);
-	const bool is_blocked = *k->seen.problem || k->blocked >> KUBELET_WAY_BACK & 1;
+	/* The smallest set first: with a state file in place not all of ours may go. */
+	const uint32_t topology = 1u << KUBELET_TOPOLOGY_POLICY, cpu = 1u << KUBELET_CPU_POLICY,
+		       reserved = 1u << KUBELET_RESERVED_CPUS,
+		       sets[] = { topology | 1u << KUBELET_TOPOLOGY_SCOPE,
+				  topology,
+				  cpu | reserved,
+				  cpu,
+				  reserved,
+				  UINT32_MAX };
+	/* Where the start is unclear, the number of NUMA nodes is not. */
+	const size_t n_sets = k->blocked >> KUBELET_WAY_BACK & 1 ? 0
+			      : !*k->seen.problem                ? ELEMENTSOF(sets)
+			      : exceeds_nodes(k)                 ? 1
+								 : 0;
 	struct kubelet_item *cpus = &ret->items[KUBELET_CPU_POLICY];
 	struct start_exits exits, added;
 
 	if (k->seen.is_waiting || lacks_file(k)) /* with what the kubelet needs to start */
 		return;
 	start_find_exits(k, &before, NULL, &exits);
-	if (exits.n > 0 && !is_blocked) {
-		bool is_back = take_back(k, UINT32_MAX, &exits, ret);
-
-		/* With a state file in place one setting may go, and not all of ours. */
-		for (int s = 0; s < _KUBELET_SETTING_N && !is_back; s++)
-			is_back = take_back(k, 1u << s, &exits, ret);
-		if (is_back)
+	FOREACH(set, sets, exits.n > 0 ? n_sets : 0)
+		if (take_back(k, *set, &exits, ret))
 			return;
-	}
 	/* Words of the kubelet tell why a reservation that it refuses as well is not understood. */
 	if (exits.n > 0 && cpus->reason == REASON_KUBELET_CPU_RESERVATION &&
 	    k->seen.cpus.is_unclear)

@@ -131,7 +131,7 @@ static int take_back(struct run *run, const struct kubelet_decision *d)
 
 		if (item->way != KUBELET_WAY_BACK)
 			continue;
-		log_notice("%s: %s %s of this program is taken back: %s", item->path,
+		log_notice("%s: %s %s of this program is to be taken back: %s", item->path,
 			   kubelet_key(s), item->from, item->detail);
 		settings |= 1u << s;
 	}
@@ -283,7 +283,8 @@ int kubelet_ensure(const struct fs *fs, const struct config *c, struct kubelet_r
 	struct kubelet_result res = {};
 	int r = 0;
 
-	if (config_has_kubelet_policy(c))
+	/* With what is noted as ours the kubelet may exit when nothing is asked for any more. */
+	if (config_has_kubelet_policy(c) || fs_exists(fs, KUBELET_RECORD_PATH) != 0)
 		r = make_rounds(&run, &res);
 	if (r < 0)
 		return r;

@@ -876,6 +876,7 @@ static int find_below(struct value_look *l, const struct ledger *ledger, struct 
 	for (size_t i = ledger->n_entries; i-- > 0;)
 		hide(l, &ledger->entries[i]);
 	find_settings(l, &below);
+	below.start = (struct kubelet_start){};
 	memcpy(k->below.values, below.seen.values, sizeof(k->below.values));
 	if (!(k->ours >> KUBELET_RESERVED_CPUS & 1))
 		return 0;
