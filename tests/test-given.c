@@ -351,6 +351,74 @@ static void a_port_of_a_vrf_gets_nothing_back_outside_of_it(_unused_ void **stat
 	memory_done(&s.memory);
 }
 
+/* The VRF is gone for good: a person who asks for a pass, or for other settings, means the port as
+ * it is now, and the next pod gives back that. */
+static void a_port_that_left_its_vrf_for_good_is_recorded_again(_unused_ void **state)
+{
+	static const struct {
+		const char *hash, *left; /* of the configuration by then; the hint */
+		bool is_by_hand, has_address;
+	} rows[] = {
+		{ "one", "given-back: ens2: it left VRF vrf0; ", false, true },
+		{ "two", "", false, true },
+		{ "one", "", true, true },
+		{ "one", "", false, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct address address = { .family = AF_INET,
+					   .local = { 10, 30, 2, 2 },
+					   .peer = { 10, 30, 2, 2 },
+					   .prefix_len = 24,
+					   .flags = IFA_F_PERMANENT };
+		struct netdev *nd;
+		char text[2048];
+		struct scene s;
+
+		set_scene(&s);
+		s.netdevs[N] = (struct netdev){ .name = "vrf0", .ifindex = 9, .kind = "vrf" };
+		nd = &s.netdevs[OF_SECOND];
+		COPY(s.config.service.node_nic, "none");
+		COPY(s.config.hash, "one");
+		s.section.match = (char *)"pci:" SECOND;
+		s.section.mode = VF_MODE_EXCLUSIVE;
+		COPY(s.ibdevs[OF_SECOND].node_type, "RNIC");
+		address.ifindex = nd->ifindex;
+		nd->master = 9;
+		s.node.addresses = &address;
+		s.node.n_addresses = rows[i].has_address;
+		s.node.n_netdevs = N + 1;
+		assert_pass(&s, 0, "");
+		COPY(s.memory.last_hash, "one");
+		nd->pci[0] = '\0';
+		nd->master = 0;
+		s.node.n_addresses = 0;
+		s.node.n_netdevs = N;
+		assert_pass(&s, 20, "");
+		COPY(nd->pci, SECOND);
+		COPY(s.config.hash, rows[i].hash);
+		s.node.is_by_hand = rows[i].is_by_hand;
+		pass(&s, 30, text, sizeof(text));
+		assert_true(*rows[i].left ? is_prefix(text, rows[i].left) : !*text);
+		COPY(s.memory.last_hash, rows[i].hash);
+		s.node.is_by_hand = false;
+		assert_pass(&s, 31, *rows[i].left ? text : "");
+
+		address.local[3] = address.peer[3] = 9; /* set by the administrator */
+		s.node.n_addresses = 1;
+		pass(&s, 40, text, sizeof(text));
+		pass(&s, 60, text, sizeof(text));
+		nd->pci[0] = '\0';
+		s.node.n_addresses = 0;
+		assert_pass(&s, 70, "");
+		COPY(nd->pci, SECOND);
+		pass(&s, 80, text, sizeof(text));
+		assert_true(*rows[i].left ? is_prefix(text, rows[i].left)
+					  : streq(text, "add-address >10.30.2.9/24"));
+		memory_done(&s.memory);
+	}
+}
+
 static void a_route_of_a_pf_is_put_back_as_it_was(_unused_ void **state)
 {
 	static const struct route rows[] = {
@@ -1048,6 +1116,7 @@ int main(void)
 		cmocka_unit_test(a_pf_gets_back_its_addresses_and_routes_by_one_plan),
 		cmocka_unit_test(a_pf_that_no_section_matches_any_more_gets_them_back_as_well),
 		cmocka_unit_test(a_port_of_a_vrf_gets_nothing_back_outside_of_it),
+		cmocka_unit_test(a_port_that_left_its_vrf_for_good_is_recorded_again),
 		cmocka_unit_test(a_route_of_a_pf_is_put_back_as_it_was),
 		cmocka_unit_test(two_names_that_are_missing_are_told_once),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),

@@ -1037,7 +1037,7 @@ static void a_port_of_a_bond_is_remembered(_unused_ void **state)
 	m.netdevs[0].master = 0;
 	assert_int_equal(take_next(&m.config, &m.node, &bonded, &m.plan, BOOT, &alone), 0);
 	assert_true(alone.devices[0].was_port);
-	m.node.is_by_hand = true;
+	m.plan.is_wanted = true;
 	assert_int_equal(take_next(&m.config, &m.node, &alone, &m.plan, BOOT, &by_hand), 0);
 	assert_false(by_hand.devices[0].was_port);
 }

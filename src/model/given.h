@@ -11,7 +11,8 @@
  * this service nor the kernel or a router made are put back when it is here and up. Those
  * with a lifetime come again from the router or program that gave them. It loses its VRF as well,
  * vrf_device_event() in drivers/net/vrf.c: nothing of these is put back before it is a port of that
- * again, for in another table an address would lead elsewhere.
+ * again, for in another table an address would lead elsewhere. Until then nothing is recorded,
+ * unless an administrator wants a pass: one who deleted the VRF wants no more of it.
  *
  * struct device_memory has the values of the device as it was usable first since its driver was
  * bound and udev had named it, or since an administrator last wanted a pass. Other values replace

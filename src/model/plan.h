@@ -212,6 +212,9 @@ struct plan {
 	struct graph graph; /* of the node */
 	bool is_wait_over;  /* ReadyTimeoutSec= is over, or the node was ready */
 	bool is_told;       /* it was ready or degraded in this boot, and is not starting */
+	/* An administrator asks for this pass, or for other settings, and means the node as it is.
+	 * A service that is started again may find a CNI plugin in the middle of its work. */
+	bool is_wanted;
 	struct need *needs; /* owned, by address; each function once */
 	size_t n_needs;
 	bool has_needs;              /* something tells what the node needs, be it no function */

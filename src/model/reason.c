@@ -563,9 +563,9 @@ static const struct {
 	[REASON_GIVEN_BACK] = {
 		"given-back",
 		"A pod gave the device back with other settings than it was handed out with",
-		"Make it a port of the VRF, if one is named. Otherwise nothing: they are put back "
-		"when none of them has changed for SettleSec= and no CNI plugin is at work on the "
-		"device.",
+		"Make it a port of the VRF, if one is named, or run \"rdma-provision apply\" to record "
+		"it as it is. Otherwise nothing: they are put back when none of them has changed "
+		"for SettleSec= and no CNI plugin is at work on the device.",
 	},
 	[REASON_GUID_TWICE] = {
 		"guid-twice",

@@ -23,12 +23,13 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 	};
 	/* A new configuration has its own time to wait. "revert" ends none: the state that it left
 	 * says nothing of what is still to come. */
-	const bool was_told = memory->last_state != NODE_STARTING && !memory->was_held &&
-			      streq(memory->last_hash, c->hash);
+	const bool is_same = streq(memory->last_hash, c->hash);
+	const bool was_told = memory->last_state != NODE_STARTING && !memory->was_held && is_same;
 	_cleanup_(plan_done) struct plan p = { .tried = tried,
 					       .is_wait_over = is_wait_over ||
 							       (was_told && memory->was_wait_over),
-					       .is_told = is_wait_over || was_told };
+					       .is_told = is_wait_over || was_told,
+					       .is_wanted = n->is_by_hand || !is_same };
 	size_t first;
 	int r;
 

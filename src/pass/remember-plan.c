@@ -181,9 +181,6 @@ static int add_gone(const struct node *n, const struct memory *memory, struct me
 int plan_remember(const struct config *c, const struct node *n, const struct memory *memory,
 		  const struct plan *p, struct memory *ret)
 {
-	/* An administrator who asks for a pass, or for other settings, means the node as it is. A
-	 * service that is started again may find a CNI plugin in the middle of its work. */
-	const bool is_wanted = n->is_by_hand || !streq(memory->last_hash, c->hash);
 	_cleanup_(memory_done) struct memory to = {};
 	int r = 0;
 
@@ -198,9 +195,10 @@ int plan_remember(const struct config *c, const struct node *n, const struct mem
 	to.net_usec = p->net_usec;
 	COPY(to.last_plugin_path, *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file);
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
-		r = ADD(to.devices, to.n_devices, remember(n, memory, &p->devices[i], is_wanted));
+		r = ADD(to.devices, to.n_devices,
+			remember(n, memory, &p->devices[i], p->is_wanted));
 	FOREACH_WHILE(d, p->unmanaged, p->n_unmanaged, r >= 0) {
-		const struct device_memory m = remember(n, memory, d, is_wanted);
+		const struct device_memory m = remember(n, memory, d, p->is_wanted);
 
 		r = m.is_out ? ADD(to.devices, to.n_devices, m) : 0;
 	}

@@ -279,6 +279,8 @@ static void plan_lost_of(const struct node *n, const struct memory *memory, stru
 	if (!memory_of_out(n, memory, d, &g))
 		return;
 	if (g.vrf[0] && !d->netdev->master) {
+		if (p->is_wanted || !(g.addresses[0] || g.routes[0]))
+			return;
 		d->is_changed = true;
 		return plan_add_hint(p, REASON_GIVEN_BACK, d->pci->address,
 				     "%s: it left VRF %s; its addresses and routes come back "
