@@ -236,8 +236,9 @@ static void what_a_pod_left_changed_is_put_back_once_it_is_quiet(_unused_ void *
 }
 
 /* The second PF, which is handed out itself, with an address and a route by a gateway. @later:
- * Match= of the section while it is in the pod. */
-static void assert_pf_gets_back_all(const char *later)
+ * Match= of the section while it is in the pod; @link: with what its link comes up again. */
+static void assert_pf_gets_back_all(const char *later, struct ledger_entry *changes,
+				    const char *link)
 {
 	struct address addresses[] = {
 		{ .family = AF_INET, .local = { 10, 30, 2, 2 }, .flags = IFA_F_PERMANENT },
@@ -249,9 +250,14 @@ static void assert_pf_gets_back_all(const char *later)
 	};
 	struct netdev *nd;
 	struct scene s;
+	char text[256];
 
 	set_scene(&s);
 	nd = &s.netdevs[OF_SECOND];
+	nd->conf.known = 1u << NETCONF_ACCEPT_RA | 1u << NETCONF_ACCEPT_RA_DEFRTR;
+	nd->conf.values[NETCONF_ACCEPT_RA] = nd->conf.values[NETCONF_ACCEPT_RA_DEFRTR] = 1;
+	s.memory.ledger = changes;
+	s.memory.n_ledger = changes ? 1 : 0;
 	COPY(s.config.service.node_nic, "none");
 	s.section.match = (char *)"netdev:ens2";
 	COPY(s.ibdevs[OF_SECOND].node_type, "RNIC"); /* no GID of an address is waited for */
@@ -279,9 +285,10 @@ static void assert_pf_gets_back_all(const char *later)
 	nd->is_up = false;
 	s.node.n_netdevs = N;
 	s.pcis[OF_SECOND].cni_pid = 4711;
-	assert_pass(&s, 30, "set-link-up ");
+	assert_pass(&s, 30, link);
 	s.pcis[OF_SECOND].cni_pid = 0;
-	assert_pass(&s, 30, "set-link-up \nadd-address >10.30.2.2/24\nset-route ");
+	PRINT(text, "%s\nadd-address >10.30.2.2/24\nset-route ", link);
+	assert_pass(&s, 30, text);
 	nd->is_up = true;
 	assert_pass(&s, 30, "add-address >10.30.2.2/24\nset-route ");
 	s.node.n_addresses = 1;
@@ -290,17 +297,25 @@ static void assert_pf_gets_back_all(const char *later)
 	assert_pass(&s, 30, "");
 	s.node.n_addresses = s.node.n_routes = 0; /* it is here: others may take it away */
 	assert_pass(&s, 31, "");
+	s.memory.ledger = NULL;
+	s.memory.n_ledger = 0;
 	memory_done(&s.memory);
 }
 
 static void a_pf_gets_back_its_addresses_and_routes_by_one_plan(_unused_ void **state)
 {
-	assert_pf_gets_back_all("netdev:ens2");
+	assert_pf_gets_back_all("netdev:ens2", NULL, "set-sysctl 1>0\nset-link-up ");
 }
 
+/* It takes no default route of a router where this service had brought it up before. */
 static void a_pf_that_no_section_matches_any_more_gets_them_back_as_well(_unused_ void **state)
 {
-	assert_pf_gets_back_all("pci:" PF);
+	struct ledger_entry change = { .verb = "set-sysctl",
+				       .ifindex = OF_SECOND + 2,
+				       .subject = "ipv6/accept_ra_defrtr" };
+
+	assert_pf_gets_back_all("pci:" PF, NULL, "set-link-up ");
+	assert_pf_gets_back_all("pci:" PF, &change, "set-sysctl 1>0\nset-link-up ");
 }
 
 /* The kernel takes a port that leaves for another namespace out of its VRF: vrf_device_event(). */

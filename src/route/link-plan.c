@@ -20,32 +20,37 @@ static bool takes_default_routes(const struct netconf *c)
  * A netdev that we bring up has no manager. Once it is up the kernel asks for routers, and each of
  * them becomes a default route of main with metric 1024: rt6_add_dflt_router() in
  * net/ipv6/route.c. With IPv6=ra that is wanted, by a metric of its own.
+ * @unmanaged: the memory, for a device that no section matches any more: it takes none only if this
+ * service saw to that before. Else NULL.
  */
-static void want_no_default_route(struct plan *p, const struct device *d, const struct netdev *nd)
+static void want_no_default_route(const struct memory *unmanaged, struct plan *p,
+				  const struct device *d, const struct netdev *nd)
 {
+	const char *name = netconf_name(NETCONF_ACCEPT_RA_DEFRTR);
 	const struct nic_netdev *k = nic_netdev_of(p, nd->ifindex);
 	struct action *a;
 
-	if ((k && k->is_ra) || !takes_default_routes(&nd->conf))
+	if ((k && k->is_ra) || !takes_default_routes(&nd->conf) ||
+	    (unmanaged && !memory_entry(unmanaged, "set-sysctl", "", nd->ifindex, name)))
 		return;
 
 	a = plan_add(p, VERB_SET_SYSCTL, d->pci->address);
 	a->step = STEP_LINK; /* right before the link goes up */
 	a->ifindex = nd->ifindex;
-	a->subject = netconf_name(NETCONF_ACCEPT_RA_DEFRTR);
+	a->subject = name;
 	action_set_numbers(a, nd->conf.values[NETCONF_ACCEPT_RA_DEFRTR], 0);
 	a->detail = action_text(&p->texts, nd->name);
 }
 
-static void want_up(const struct node *n, struct plan *p, const struct device *d,
-		    const struct netdev *nd)
+static void want_up(const struct node *n, const struct memory *unmanaged, struct plan *p,
+		    const struct device *d, const struct netdev *nd)
 {
 	struct action *a;
 
 	/* A port that is up can be enslaved by no plain "ip link set master": bond_enslave(). */
 	if (nd->is_up || (node_keeps_down(n, nd) && !p->is_wait_over))
 		return;
-	want_no_default_route(p, d, nd);
+	want_no_default_route(unmanaged, p, d, nd);
 
 	a = plan_add(p, VERB_SET_LINK_UP, d->pci->address);
 	a->ifindex = nd->ifindex;
@@ -55,11 +60,11 @@ static void want_up(const struct node *n, struct plan *p, const struct device *d
 /* Both ports of a ConnectX-3 are of one function, with one ibdev and a netdev each. */
 static void want_all_up(const struct node *n, struct plan *p, const struct device *d)
 {
-	want_up(n, p, d, d->netdev);
+	want_up(n, NULL, p, d, d->netdev);
 	FOREACH_WHILE(nd, n->netdevs, n->n_netdevs, d->ibdev && d->ibdev->n_ports > 1)
 		if (nd != d->netdev && streq(nd->pci, d->pci->address) && nd->perm_mac[0] &&
 		    !nd->master)
-			want_up(n, p, d, nd);
+			want_up(n, NULL, p, d, nd);
 }
 
 /* Is a lower MTU refused, because users of VFs count on the present one? */
@@ -224,7 +229,7 @@ void plan_link_pf(const struct config *c, const struct node *n, const struct mem
 	 */
 	FOREACH(d, p->unmanaged, p->n_unmanaged)
 		if (!d->is_vf && is_ours(p, d) && !node_is_port(n, d->netdev))
-			want_up(n, p, d, d->netdev);
+			want_up(n, memory, p, d, d->netdev);
 }
 
 void plan_link_late_pf(const struct config *c _unused_, const struct node *n,
