@@ -265,6 +265,11 @@ static void the_other_port_and_addressed(struct scene *s)
 	the_other_port(s);
 	address_first(s);
 }
+static void the_other_port_and_addressed_for_long(struct scene *s)
+{
+	the_other_port_and_addressed(s);
+	see_first(s, true);
+}
 static void empty_and_link_local(struct scene *s)
 {
 	static struct address address = { .ifindex = 3,
@@ -343,7 +348,10 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		{ "the other port only", the_other_port, "eth2 is a port of bond0, mode 802.3ad" },
 		{ "each port alone in a bond", each_port_alone, NULL },
 		{ "the other port only, for long", the_other_port_for_long, NULL },
-		{ "the other port only, and an address here", the_other_port_and_addressed, NULL },
+		{ "the other port only, and an address here", the_other_port_and_addressed,
+		  "eth2 is a port of bond0, mode 802.3ad" },
+		{ "the other port only, and an address here for long",
+		  the_other_port_and_addressed_for_long, NULL },
 		{ "the other port only, and this one before", the_other_port_again,
 		  "eth2 is a port of bond0, mode 802.3ad" },
 		{ "one port for long, the other is not managed", one_port_beside_one_not_managed,

@@ -55,7 +55,8 @@ static bool may_be_bonded(const struct plan *p, const struct memory *memory,
 	       !node_has_host_address(p->graph.n, memory, nd->ifindex);
 }
 
-/* Is it another port of this PF's card, which the PF's bond does not get? */
+/* Is it another port of this PF's card, which the PF's bond does not get? During a boot a port may
+ * have the address of the initramfs until the bond gets it. */
 static bool is_kept_out(const struct plan *p, const struct memory *memory, const struct pci *pf,
 			const struct pci *other)
 {
@@ -64,7 +65,8 @@ static bool is_kept_out(const struct plan *p, const struct memory *memory, const
 
 	return other != pf && nd && !other->physfn[0] &&
 	       is_same_card(pf->address, other->address) &&
-	       !may_be_bonded(p, memory, nd, !m || m->was_port);
+	       (nd->master ||
+		(p->is_wait_over && !may_be_bonded(p, memory, nd, !m || m->was_port)));
 }
 
 /* Are the ports of this bond all ports of the PF's card and nothing else, as a LAG takes them? A

@@ -24,9 +24,9 @@
  * to wait is over the node is degraded by it, as by a device that did not appear.
  *
  * A PF that is in a RoCE LAG, or will be, is refused: not one of InfiniBand, nor in a bond that has
- * it alone while another port of the card is a port of something else, has an address of its own,
- * or stays free. When VFs that are there are to go, that is left to the next boot, since a LAG that
- * can form then replaces the RDMA devices of both ports.
+ * it alone while another port of the card is a port of something else, or, once the wait is over,
+ * has an address of its own or is free. When VFs that are there are to go, that is left to the next
+ * boot, since a LAG that can form then replaces the RDMA devices of both ports.
  *
  * Return: REASON_NONE when there is none.
  */
