@@ -959,18 +959,20 @@ static void of_a_vf_any_address_is_a_use(_unused_ void **state)
 {
 	static const struct {
 		const char *local;
-		bool is_advertised;
+		uint32_t prefix_len;
+		bool has_lifetime;
 		const char *ours; /* in the ledger: the VF was made, or brought up */
 		bool is_used;
 	} cases[] = {
-		{ "10.30.2.2", false, "", true },
-		{ "10.30.2.2", false, "set-num-vfs", true },
-		{ "169.254.1.1", false, "", true },
-		{ "fe80::1", false, "", false },
-		{ "fd00::2", true, "", true },
-		{ "fd00::2", true, "set-num-vfs", false },
-		{ "fd00::2", true, "set-link-up", false },
-		{ "fd00::2", false, "set-link-up", true },
+		{ "10.30.2.2", 24, false, "", true },
+		{ "10.30.2.2", 24, false, "set-num-vfs", true },
+		{ "169.254.1.1", 16, false, "", true },
+		{ "fe80::1", 64, false, "", false },
+		{ "fd00::2", 64, true, "", true },
+		{ "fd00::2", 64, true, "set-num-vfs", false },
+		{ "fd00::2", 64, true, "set-link-up", false },
+		{ "fd00::2", 64, false, "set-link-up", true },
+		{ "fd00::2", 128, true, "set-link-up", true }, /* from DHCPv6 */
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -980,8 +982,8 @@ static void of_a_vf_any_address_is_a_use(_unused_ void **state)
 		char why[448];
 
 		make_scene(&s);
-		add_address(&s, V0, cases[i].local, 24)->flags =
-			cases[i].is_advertised ? 0 : IFA_F_PERMANENT;
+		add_address(&s, V0, cases[i].local, cases[i].prefix_len)->flags =
+			cases[i].has_lifetime ? 0 : IFA_F_PERMANENT;
 		add_ledger(&s, cases[i].ours, PF, streq(cases[i].ours, "set-link-up") ? V0 : 0, "");
 		assert_int_equal(graph_make(&s.n, &g), 0);
 		assert_int_equal(in_use_find(&g, &s.memory, &s.pcis[2], found), cases[i].is_used);

@@ -136,8 +136,10 @@ static bool is_host_address(const struct memory *memory, const struct address *a
 	ip_format(a->family, a->local, a->prefix_len, ret, size);
 	if (ip_is_link_local(a->family, a->local))
 		return false;
-	/* Autoconfigured ones have a lifetime: addrconf_prefix_rcv() in net/ipv6/addrconf.c */
-	if (is_ra_ours && a->family == AF_INET6 && !(a->flags & IFA_F_PERMANENT))
+	/* Autoconfigured ones have a lifetime, and the length of a prefix: addrconf_prefix_rcv() in
+	 * net/ipv6/addrconf.c. Clients of DHCPv6 set 128. */
+	if (is_ra_ours && a->family == AF_INET6 && !(a->flags & IFA_F_PERMANENT) &&
+	    a->prefix_len < ip_bits(a->family))
 		return false;
 	return !memory_entry(memory, "add-address", "", a->ifindex, ret);
 }
