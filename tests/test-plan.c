@@ -1259,6 +1259,13 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 	}
 }
 
+static void route_of_a_vf(struct scene *s)
+{
+	s->config.plugin.type = PLUGIN_RDMA_SHARED;
+	add_vfs(s, 2);
+	add_default_route(s, netdev_of(s, VF)->ifindex);
+}
+
 static void a_way_out_is_named_where_it_is_one(_unused_ void **state)
 {
 #define ROUTE "2 match, 1 is left out: node-nic, eth1 has the default route"
@@ -1279,6 +1286,8 @@ static void a_way_out_is_named_where_it_is_one(_unused_ void **state)
 		{ node_route, VF_MODE_SHARED, 9000,
 		  ROUTE "; left out: VirtualFunctions=, MTU= (only for pci: or netdev: without a "
 			"glob in Match=)" },
+		{ route_of_a_vf, VF_MODE_SHARED, 9000,
+		  "eth1v1 has the default route; left out: MTU=" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -1293,7 +1302,8 @@ static void a_way_out_is_named_where_it_is_one(_unused_ void **state)
 		s.sections[0].mtu = rows[i].mtu;
 		rows[i].set(&s);
 		make_plan(&s, &p);
-		h = FIND(it, p.reasons, p.n_reasons, streq(it->target, FIRST));
+		h = FIND(it, p.reasons, p.n_reasons,
+			 streq(it->target, rows[i].set == route_of_a_vf ? VF : FIRST));
 		assert_string_equal(h ? h->detail : "", rows[i].detail);
 	}
 #undef ROUTE

@@ -207,7 +207,7 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 	if (is_free && (!d->is_vf || d->is_handed_out) && d->netdev && d->config->mtu > 0 &&
 	    d->config->mtu != d->netdev->mtu)
 		append_word(ret, size, ", ", "MTU=");
-	if (ret[0] && guard_reason(d->need) == REASON_NODE_NIC && !d->need->is_by_vf)
+	if (ret[0] && !d->is_vf && guard_reason(d->need) == REASON_NODE_NIC && !d->need->is_by_vf)
 		append_word(ret, size, " ", "(only for pci: or netdev: without a glob in Match=)");
 	if (plan_carries_node(d) && d->netdev && c->route.manage)
 		append_word(ret, size, ", ", "[Route]");
