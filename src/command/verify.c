@@ -256,19 +256,19 @@ static int check_devices(struct verify *v)
 	const bool is_missing = find_missing(v->plan);
 	int r = 0;
 
-	v->n_unknown = v->node->is_copy && is_none && v->plan->state != NODE_READY;
 	if (v->plan->n_devices == 0 && node_lacks(v->node))
-		return add(v, CHECK_ANY, "node", SKIPPED, "not in this tree: %s",
-			   node_lacks(v->node));
-	if (v->plan->n_devices == 0)
+		r = add(v, CHECK_ANY, "node", SKIPPED, "not in this tree: %s", node_lacks(v->node));
+	else if (v->plan->n_devices == 0)
 		r = add(v, CHECK_ANY, "node", is_missing ? FAIL : SKIPPED, "no device matches%s",
 			is_missing                 ? ""
 			: v->config->is_invalid    ? ": the configuration is invalid, and not used"
 			: v->config->n_devices > 0 ? ", with Expect=0"
 						   : ": no [Device NAME] section asks for one");
 	else if (v->plan->state != NODE_READY && is_none)
-		r = add(v, CHECK_ANY, "node", v->n_unknown > 0 ? SKIPPED : FAIL,
+		r = add(v, CHECK_ANY, "node", v->node->is_copy ? SKIPPED : FAIL,
 			"no device is handed out");
+	v->n_unknown =
+		v->node->is_copy && is_none && v->plan->state != NODE_READY && v->n[FAIL] == 0;
 	for (size_t i = 0; i < v->plan->n_devices && r >= 0; i++)
 		r = check_device(v, &v->plan->devices[i]);
 	return r < 0 ? r : check_whole(v);
