@@ -1015,6 +1015,28 @@ static void a_device_in_a_pod_is_matched_by_its_last_name(_unused_ void **state)
 	}
 }
 
+/* Match= is changed while a pod has it, and it comes back with the pod's name. */
+static void a_section_keeps_the_card_it_matched_in_a_pod(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	s.section.match = (char *)"pci:" SECOND;
+	s.section.mode = VF_MODE_EXCLUSIVE;
+	s.section.expect = 1;
+	assert_pass(&s, 0, "");
+	s.netdevs[OF_SECOND].pci[0] = '\0';
+	COPY(s.netdevs[OF_SECOND].name, "not-here");
+	COPY(s.ibdevs[OF_SECOND].netdev, "");
+	assert_pass(&s, 20, "");
+	s.section.match = (char *)"netdev:ens2";
+	assert_pass(&s, 25, "");
+	come_back_as(&s, OF_SECOND, "net1");
+	assert_pass(&s, 30, "given-back: net1: set-name");
+	assert_pass(&s, 32, "set-name net1>ens2");
+	memory_done(&s.memory);
+}
+
 static void a_section_keeps_the_card_it_matched_by_name(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -1149,6 +1171,7 @@ int main(void)
 		cmocka_unit_test(two_that_have_each_others_name_get_their_own),
 		cmocka_unit_test(a_name_that_another_device_keeps_is_waited_for),
 		cmocka_unit_test(a_device_in_a_pod_is_matched_by_its_last_name),
+		cmocka_unit_test(a_section_keeps_the_card_it_matched_in_a_pod),
 		cmocka_unit_test(a_section_keeps_the_card_it_matched_by_name),
 		cmocka_unit_test(a_name_is_kept_by_the_section_that_matched_it),
 		cmocka_unit_test(a_device_is_usable_since_its_driver_was_bound),

@@ -116,8 +116,8 @@ static struct device_memory remember(const struct node *n, const struct memory *
 	m.losses = d->losses;
 	m.aer = MIN(m.aer, d->pci->n_aer); /* it begins at 0 when the kernel finds the card again */
 	remember_given(n, memory, d, is_wanted, &m);
-	if (d->is_by_name && d->netdev && !m.matched[0])
-		COPY(m.matched, d->netdev->name);
+	if (d->is_by_name && !m.matched[0])
+		COPY(m.matched, m.netdev);
 	m.was_usable = d->is_usable || m.was_usable;
 	/* A device that is left to the host is not handed out, so its loss counts at once. */
 	m.was_lost = m.was_usable && (!d->is_usable || d->aside != REASON_NONE);
