@@ -959,17 +959,24 @@ static void node_waits_for_what_the_last_boot_needed_and_is_not_there(void **sta
 {
 	static const struct {
 		const char *what, *pci, *pf, *of, *sign; /* of eth0 */
+		bool has_bridge;                         /* without a port */
 		const char *at_once, *in_the_end;
 	} rows[] = {
-		{ "a VF", "0000:41:01.1", "0000:41:00.0", "default inet 0", "",
+		{ "a VF", "0000:41:01.1", "0000:41:00.0", "default inet 0", "", false,
 		  "0000:41:00.0  waiting, " WAY1, WAY1 },
 		{ "a VF whose way leads elsewhere now", "0000:41:01.1", "0000:41:00.0", "10.9.0.1",
-		  "", WAY1, WAY1 },
-		{ "a card", "0000:61:00.0", "", "default inet 0", "", WAY1, WAY1 },
-		{ "a card, and a sign", "0000:61:00.0", "", "default inet 0", "dhclient",
+		  "", false, WAY1, WAY1 },
+		{ "a VF, and its PF has a sign", "0000:41:01.1", "0000:41:00.0", "default inet 0",
+		  "lldpd", false, "0000:41:00.0  waiting, " WAY1, WAY1 },
+		{ "a VF, and docker0 has no port", "0000:41:01.1", "0000:41:00.0", "default inet 0",
+		  "", true, "0000:41:00.0  waiting, " WAY1, WAY1 },
+		{ "a card", "0000:61:00.0", "", "default inet 0", "", false, WAY1, WAY1 },
+		{ "a card, and docker0 has no port", "0000:61:00.0", "", "default inet 0", "", true,
+		  WAY1, WAY1 },
+		{ "a card, and a sign", "0000:61:00.0", "", "default inet 0", "dhclient", false,
 		  "0000:41:00.0 eth0 waiting, " WAY1, "0000:41:00.0 eth0 waiting, " WAY1 },
 		{ "a card whose way leads elsewhere now", "0000:61:00.0", "", "10.9.0.1",
-		  "dhclient", WAY1, WAY1 },
+		  "dhclient", false, WAY1, WAY1 },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -981,6 +988,8 @@ static void node_waits_for_what_the_last_boot_needed_and_is_not_there(void **sta
 		b = add_boot(&s, rows[i].pci, rows[i].of);
 		COPY(b->needs[0].pf, rows[i].pf);
 		add_boot(&s, "", "");
+		if (rows[i].has_bridge)
+			add_netdev(&s, 10, "docker0", "", "bridge");
 		add_destination(&s, TO_STORAGE, "10.9.0.1", RAIL);
 		COPY(netdev(&s, UPLINK)->sign, rows[i].sign);
 		s.node.now_usec = 100 * SEC;

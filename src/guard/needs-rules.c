@@ -39,7 +39,8 @@
  * address. A file that the kubelet's unit needs, and that is not there yet, is one for all of them.
  * So it is as well, beside evidence, while what the last boot needed is neither there nor found by
  * its evidence elsewhere: a replaced card, or a VF that another program makes. The PF of that VF is
- * NEED_WAITING, too, but not for longer: VFs that this service is to make come only after that.
+ * NEED_WAITING, too. Signs make this wait longer only for a card, whose place another may take, and
+ * only a netdev's own: a VF may be one that this service is to make, and comes only after the wait.
  */
 
 #include "../model/given.h"
@@ -74,6 +75,7 @@ struct search {
 	/* The netdev with the kubelet's address, where nothing leads on; or NULL. */
 	const struct netdev *dead_end;
 	bool is_missing; /* what the last boot needed is not there, nor is an answer */
+	bool lacks_card; /* and it is no VF of a PF that is there */
 	bool is_young;   /* addresses, routes and PFs' netdevs changed within YOUNG_USEC */
 };
 
@@ -565,7 +567,7 @@ static const char *sign_of(const struct search *s, const struct netdev *nd)
 }
 
 /* Return: was there any sign? */
-static bool add_signs(struct search *s)
+static bool add_signs(struct search *s, bool is_known)
 {
 	const struct netdev *empty = node_portless(s->n, true);
 	bool is_found = false;
@@ -577,7 +579,8 @@ static bool add_signs(struct search *s)
 		snprintf(text, sizeof(text), "%s has the kubelet's address, and no route leads on",
 			 s->dead_end->name);
 	FOREACH(nd, s->n->netdevs, s->n->n_netdevs) {
-		const bool may_join = (empty || s->dead_end) && nd->pci[0] && !nd->master &&
+		const bool may_join = !is_known && (empty || s->dead_end) && nd->pci[0] &&
+				      !nd->master &&
 				      !node_has_host_address(s->n, s->memory, nd->ifindex);
 		const char *sign = sign_of(s, nd);
 
@@ -630,7 +633,7 @@ static void add_unknown(struct search *s, bool is_known)
 								       : s->n->now_usec;
 		s->is_young = s->n->now_usec > 0 && s->n->now_usec < s->p->net_usec + YOUNG_USEC;
 		until = s->p->net_usec + (s->is_young ? YOUNG_USEC : QUIET_USEC);
-		has_signs = add_signs(s) ||
+		has_signs = (add_signs(s, is_known) && (!is_known || s->lacks_card)) ||
 			    (*s->n->kubelet.address_problem && s->n->kubelet.is_waiting);
 	}
 	is_quiet = is_over || (!has_signs && s->n->now_usec >= until);
@@ -733,6 +736,8 @@ static void add_missing(struct search *s, const struct boot *b)
 		PRINT(words, "the last boot needed its VF %.19s", k->pci);
 		if (k->pf[0] && boots_function(s->n, &pf))
 			add_function(s, boots_function(s->n, &pf)->address, &e);
+		else
+			s->lacks_card = true;
 	}
 }
 
