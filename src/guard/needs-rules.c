@@ -31,12 +31,13 @@
  *
  * While the last row holds and a program may still be configuring the node, functions with an
  * address or a sign of that are NEED_WAITING: while there is a sign, for QUIET_USEC after the last
- * change of addresses, routes and PFs' netdevs, and never after ReadyTimeoutSec= or the first READY
- * of the boot. A sign is netdev.sign, or, on a function that this service has not changed, a router
- * that was asked for and has not answered, or YOUNG_USEC after that last change: a DHCP client has
- * no socket for a while after its unit has started (dhcpcd, ifup@). A netdev without an address
- * has one as well while a bond, team or bridge has no port, or nothing leads on from the kubelet's
- * address. A file that the kubelet's unit needs, and that is not there yet, is one for all of them.
+ * change of PFs' netdevs and of the addresses and routes that the last row counts, of which none is
+ * this service's, and never after ReadyTimeoutSec= or the first READY of the boot. A sign is
+ * netdev.sign, or, on a function that this service has not changed, a router that was asked for and
+ * has not answered, or YOUNG_USEC after that last change: a DHCP client has no socket for a while
+ * after its unit has started (dhcpcd, ifup@). A netdev without an address has one as well while a
+ * bond, team or bridge has no port, or nothing leads on from the kubelet's address. A file that the
+ * kubelet's unit needs, and that is not there yet, is one for all of them.
  * So it is as well, beside evidence, while what the last boot needed is neither there nor found by
  * its evidence elsewhere: a replaced card, or a VF that another program makes. The PF of that VF is
  * NEED_WAITING, too. Signs make this wait longer only for a card, whose place another may take, and
@@ -496,12 +497,17 @@ static void add_guess(struct search *s, const struct netdev *nd, enum need_why w
 	add_weak(s, nd, why, words);
 }
 
+static bool is_of_host(const struct search *s, const struct address *a)
+{
+	return a->scope < RT_SCOPE_LINK && !memory_gave(s->memory, a);
+}
+
 static void add_addressed(struct search *s, enum need_why why)
 {
 	FOREACH(a, s->n->addresses, s->n->n_addresses) {
 		const struct netdev *nd = node_netdev(s->n, a->ifindex);
 
-		if (nd && a->scope < RT_SCOPE_LINK && !memory_gave(s->memory, a))
+		if (nd && is_of_host(s, a))
 			add_guess(s, nd, why, "an address");
 	}
 	FOREACH(t, s->n->routes, s->n->n_routes) {
@@ -592,19 +598,25 @@ static bool add_signs(struct search *s, bool is_known)
 	return is_found;
 }
 
-/* A hash that changes with addresses, routes and the netdevs of PFs. */
-static uint64_t hash_net(const struct node *n)
+/* A hash that changes with the addresses and routes of add_addressed() and the netdevs of PFs: with
+ * routes of this service in it, each rail that gets one would have to wait again. */
+static uint64_t hash_net(const struct search *s)
 {
+	const struct node *n = s->n;
 	uint64_t h = HASH_START;
 
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		h = hash_bytes(h, &n->addresses[i].ifindex, sizeof(n->addresses[i].ifindex));
-		h = hash_bytes(h, n->addresses[i].local, sizeof(n->addresses[i].local));
+	FOREACH(a, n->addresses, n->n_addresses) {
+		if (!is_of_host(s, a))
+			continue;
+		h = hash_bytes(h, &a->ifindex, sizeof(a->ifindex));
+		h = hash_bytes(h, a->local, sizeof(a->local));
 	}
-	for (size_t i = 0; i < n->n_routes; i++) {
-		h = hash_bytes(h, &n->routes[i].ifindex, sizeof(n->routes[i].ifindex));
-		h = hash_bytes(h, n->routes[i].dst, sizeof(n->routes[i].dst));
-		h = hash_bytes(h, &n->routes[i].prefix_len, sizeof(n->routes[i].prefix_len));
+	FOREACH(t, n->routes, n->n_routes) {
+		if (!is_made(t))
+			continue;
+		h = hash_bytes(h, &t->ifindex, sizeof(t->ifindex));
+		h = hash_bytes(h, t->dst, sizeof(t->dst));
+		h = hash_bytes(h, &t->prefix_len, sizeof(t->prefix_len));
 	}
 	for (size_t i = 0; i < n->n_netdevs; i++)
 		if (is_pf(n, &n->netdevs[i]))
@@ -628,7 +640,7 @@ static void add_unknown(struct search *s, bool is_known)
 	uint64_t until = 0;
 
 	if (!is_over) {
-		s->p->net_hash = hash_net(s->n);
+		s->p->net_hash = hash_net(s);
 		s->p->net_usec = s->p->net_hash == s->memory->net_hash ? s->memory->net_usec
 								       : s->n->now_usec;
 		s->is_young = s->n->now_usec > 0 && s->n->now_usec < s->p->net_usec + YOUNG_USEC;
