@@ -934,13 +934,12 @@ static void a_vf_is_known_by_its_card_and_number(void **state _unused_)
 	assert_needs(&s, "");
 }
 
-static void what_the_last_boot_needed_is_asked_and_not_remembered_again(void **state _unused_)
+static void what_the_last_boot_needed_is_asked_and_kept_for_this_boot_alone(void **state _unused_)
 {
-	_cleanup_(plan_done) struct plan p = { .state = NODE_READY };
 	struct scene s;
 
 	set_scene(&s);
-	add_boot(&s, "0000:41:00.1", "10.9.0.1");
+	add_boot(&s, "0000:41:00.1", "10.9.0.1")->state = NODE_READY;
 	add_boot(&s, "", "");
 	add_destination(&s, TO_BEFORE, "10.9.0.1", RAIL); /* alone it is no answer */
 	assert_needs(&s, "0000:41:00.1 eth1 before");
@@ -949,10 +948,24 @@ static void what_the_last_boot_needed_is_asked_and_not_remembered_again(void **s
 	assert_needs(&s, WAY0 ", 0000:41:00.1 eth1 before");
 	s.is_wait_over = true;
 	assert_needs(&s, WAY0 ", 0000:41:00.1 eth1 before");
-	make_needs(&s, &p);
-	boots_conclude(&s.config, &s.node, &s.memory, &p, &s.boots[1]);
-	assert_int_equal(s.boots[1].n_needs, 1);
-	assert_string_equal(s.boots[1].needs[0].pci, "0000:41:00.0");
+	for (int i = 0; i < 3; i++) {
+		_cleanup_(plan_done) struct plan p = { .state = NODE_READY };
+
+		make_needs(&s, &p);
+		boots_conclude(&s.config, &s.node, &s.memory, &p, &s.boots[1]);
+		assert_int_equal(s.boots[1].n_needs, 2);
+		s.destinations[0].lookup.found = UPLINK; /* the cable of eth1 is out */
+		assert_needs(&s, WAY0 ", " BEFORE1);
+	}
+	s.is_wait_over = false;
+	add_boot(&s, "", "");
+	s.node.n_destinations = 0;
+	assert_needs(&s, BEFORE0);
+	s.node.n_pcis = 1; /* nor is it missing */
+	s.node.now_usec = 100 * SEC;
+	add_destination(&s, TO_DEFAULT, "192.0.2.1", UPLINK);
+	assert_needs(&s, WAY0);
+	assert_int_equal(s.again_usec, 0);
 }
 
 static void node_waits_for_what_the_last_boot_needed_and_is_not_there(void **state _unused_)
@@ -1408,7 +1421,7 @@ int main(void)
 		cmocka_unit_test(a_boot_without_an_end_is_taken_with_the_ones_before_it),
 		cmocka_unit_test(a_need_is_known_by_its_card),
 		cmocka_unit_test(a_vf_is_known_by_its_card_and_number),
-		cmocka_unit_test(what_the_last_boot_needed_is_asked_and_not_remembered_again),
+		cmocka_unit_test(what_the_last_boot_needed_is_asked_and_kept_for_this_boot_alone),
 		cmocka_unit_test(node_waits_for_what_the_last_boot_needed_and_is_not_there),
 		cmocka_unit_test(a_card_that_left_in_this_boot_is_needed_where_it_comes_again),
 		cmocka_unit_test(routers_of_rails_carry_nothing_while_the_uplink_is_remembered),

@@ -19,8 +19,8 @@
  * - It was so before: in this boot, and in the last one until one of the rows above has an answer
  *   in this one, each by boots_function(). Until the first READY a better answer takes the place
  *   of one whose route is still there, for DHCP may answer to a rail first. An address that the
- *   last boot needed a function for is asked in this one, too (TO_BEFORE), which the next one does
- *   not remember: a mount may come after the default route.
+ *   last boot needed a function for is asked in this one, too (TO_BEFORE), for a mount may come
+ *   after the default route. It is no answer for the rest, and the next boot leaves it out.
  * - Nothing is known: each function below a netdev with a global address of the host, or with a
  *   route that neither the kernel made nor a router advertised. So it is where no row has an
  *   answer, and beside the others where the default destination or an API server leads to an end
@@ -153,7 +153,7 @@ static void add_root(struct search *s, const struct netdev *root, const struct e
 	for (size_t i = 0; (nd = graph_below(&s->p->graph, root, &i));)
 		if (nd->netns == 0)
 			add_netdev(s, nd, e, ret);
-	if (e->is_kept)
+	if (e->is_kept && e->why != NEED_BEFORE)
 		s->p->has_needs |= *ret != LEADS_NONE;
 }
 
@@ -327,8 +327,8 @@ static void add_hop(struct search *s, const struct destination *d, uint32_t ifin
 	const struct netdev *nd = node_netdev(s->n, ifindex);
 	char of[NEED_OF_LEN], words[256];
 	const bool is_new = d->to != TO_BEFORE;
-	const struct evidence e = { is_new ? NEED_WAY : NEED_BEFORE, of, nd ? nd->name : "", words,
-				    is_new };
+	const struct evidence e = { is_new ? NEED_WAY : NEED_BEFORE, is_new ? of : NEED_OF_BEFORE,
+				    nd ? nd->name : "", words, true };
 
 	if (!nd)
 		return;
@@ -715,7 +715,8 @@ static void add_before(struct search *s, const struct boot *b, bool is_present)
 		const struct evidence e = { NEED_BEFORE, k->of, "", words, is_present };
 
 		/* Does the same evidence lead to another function now? */
-		if (!pci || (is_answered && (is_wait_over(s) || !has_sign(s, pci->address))) ||
+		if (!pci || (!is_present && streq(k->of, NEED_OF_BEFORE)) ||
+		    (is_answered && (is_wait_over(s) || !has_sign(s, pci->address))) ||
 		    ANY(need, s->p->needs, s->p->n_needs,
 			streq(need->pci, pci->address) ||
 				(is_open && streq(need->of, k->of) && need->why <= NEED_WAY &&
@@ -738,7 +739,8 @@ static void add_missing(struct search *s, const struct boot *b)
 		char words[96];
 		const struct evidence e = { NEED_WAITING, k->of, "", words, false };
 
-		if (boots_function(s->n, k) || (d && d->to != TO_BEFORE && d->lookup.result >= 0) ||
+		if (boots_function(s->n, k) || streq(k->of, NEED_OF_BEFORE) ||
+		    (d && d->to != TO_BEFORE && d->lookup.result >= 0) ||
 		    ANY(need, s->p->needs, s->p->n_needs,
 			need->why <= NEED_WAY && streq(need->of, k->of)))
 			continue;

@@ -206,7 +206,9 @@ static void note_needs(const struct node *n, const struct plan *p, struct boot *
 		const struct pci *pci = node_pci(n, k->pci);
 		struct boot_need *to;
 
-		if (!k->is_kept || k->is_by_vf || !pci || k->why == NEED_BEFORE)
+		if (!k->is_kept || k->is_by_vf || !pci ||
+		    (k->why == NEED_BEFORE &&
+		     ANY(have, b->needs, b->n_needs, boots_function(n, have) == pci)))
 			continue;
 		to = &b->needs[b->n_needs++];
 		*to = (struct boot_need){};

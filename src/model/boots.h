@@ -26,6 +26,7 @@ struct plan;
 #define LOOP_BOOTS     3
 #define MAX_NEEDS      32 /* of one boot */
 #define NEED_OF_LEN    64
+#define NEED_OF_BEFORE "last boot" /* a packet to where the last boot needed it for */
 
 struct boot_step {
 	enum verb verb;
@@ -51,7 +52,7 @@ struct boot {
 	struct boot_need {
 		char pci[PCI_LEN];
 		char card[MAC_LEN];   /* node_card(); empty: not known */
-		char of[NEED_OF_LEN]; /* as in struct need */
+		char of[NEED_OF_LEN]; /* as in struct need; NEED_OF_BEFORE: in this boot alone */
 		char words[128];
 		char pf[PCI_LEN]; /* of a VF */
 	} needs[MAX_NEEDS];       /* functions that the node needed in it, at any time */
