@@ -4,6 +4,8 @@
 #include "../model/paths.h"
 #include "../os/memory-file.h"
 
+#include <net/if.h>
+
 #define MINUTE_USEC (60 * USEC_PER_SEC)
 
 static struct ledger_entry *find(const struct ledger *l, const struct action *a, enum verb verb)
@@ -12,13 +14,17 @@ static struct ledger_entry *find(const struct ledger *l, const struct action *a,
 			   a->subject);
 }
 
-/* Reads the ledger again, since another action of this plan may have written it after the look.
- * Entries of netdevs that are gone are left out. */
+/* Reads the ledger again, since other actions may have written it after the look, also for netdevs
+ * that came since: this one may have taken minutes. Entries of netdevs that are gone are left out.
+ */
 static int read_ledger(struct work *w, struct ledger *ret)
 {
+	char name[IF_NAMESIZE];
 	int r = memory_read_all(&w->os->fs, MEMORY_BOOT, &ledger_fields, ret);
 
-	KEEP(e, ret->entries, ret->n_entries, e->ifindex == 0 || node_netdev(w->node, e->ifindex));
+	KEEP(e, ret->entries, ret->n_entries,
+	     e->ifindex == 0 || node_netdev(w->node, e->ifindex) ||
+		     if_indextoname(e->ifindex, name));
 	return r;
 }
 
