@@ -1276,6 +1276,15 @@ static void revert_takes_back_exactly_ours(_unused_ void **state)
 	s.pcis[0].total_vfs = 8;
 	assert_revert(&s, false, "VFs stay", "");
 	assert_revert(&s, true, "but with --vfs", "set-num-vfs " FIRST " -> 0");
+	s.netdevs[s.node.n_netdevs++] = (struct netdev){
+		.ifindex = 95, .name = "bond0", .is_up = true, .kind = "bond", .bond_mode = 4
+	};
+	s.netdevs[0].master = 95;
+	s.pcis[0].has_sriov = true;
+	assert_revert(&s, true, "a LAG would form without them",
+		      "set-num-vfs " FIRST " -> 0 pf-in-lag");
+	s.netdevs[0].master = 0;
+	s.node.n_netdevs--;
 	COPY(s.pcis[0].driver, "igb"); /* the host uses it, and would lose its link */
 	assert_revert(&s, true, "the link would be lost", "set-num-vfs " FIRST " -> 0 pf-in-use");
 	s.node.has_socks = true; /* it has no more than an address */

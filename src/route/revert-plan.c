@@ -8,6 +8,7 @@
 
 #include "../guard/guard-rules.h"
 #include "../guard/in-use-plan.h"
+#include "../guard/vf-precheck-rules.h"
 #include "../model/paths.h"
 #include "nic-netdev-rules.h"
 
@@ -189,6 +190,7 @@ static void revert_vfs(const struct node *n, const struct memory *memory, struct
 	struct device d = { .pci = pf, .netdev = node_netdev_of(n, e->target) };
 	char users[ACTION_TEXT_LEN], now[16];
 	struct action *a;
+	enum class class;
 
 	PRINT(now, "%" PRIu32, pf ? pf->num_vfs : 0);
 	if (!pf || pf->num_vfs == 0 || !streq(now, e->to))
@@ -203,6 +205,11 @@ static void revert_vfs(const struct node *n, const struct memory *memory, struct
 	} else if (in_use_of_vfs(&p->graph, memory, pf, users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_VF_IN_USE;
+		a->detail = action_text(&p->texts, users);
+	} else if (vf_precheck(p, memory, pf, 0, &class, users, sizeof(users)) ==
+		   REASON_PF_IN_LAG) {
+		a->class = class;
+		a->reason = REASON_PF_IN_LAG;
 		a->detail = action_text(&p->texts, users);
 	} else {
 		/* plan_needs() wants a configuration; a PF that carries the node is in use. */
