@@ -184,7 +184,7 @@ static void next_pass(const struct scene *s, const char *boot_id, struct plan *p
 
 	assert_int_equal(memory_read(&s->tree.fs, MEMORY_BOOT, &pass_memory_fields, &memory), 0);
 	memory_take(&memory, boot_id, &head);
-	assert_true(plan_recall_failures(&s->config, &memory, &tried) >= 0);
+	assert_true(plan_recall_failures(&s->config, &s->node, &memory, false, &tried) >= 0);
 	plan_forget_replaced(&s->node, &tried);
 	assert_int_equal(plan_note_repeats(&s->config, &s->node, &tried, &memory), 0);
 	p->tried = &tried;

@@ -506,12 +506,52 @@ static void what_failed_on_another_instance_is_recalled_as_not_tried(_unused_ vo
 			.verb = VERB_SET_NUM_VFS, .target = PF, .instance = 100, .result = -EIO
 		};
 		COPY(failed->to, "4");
-		assert_int_equal(plan_recall_failures(&s.config, &s.memory, &tried), 0);
+		assert_int_equal(plan_recall_failures(&s.config, &s.node, &s.memory, false, &tried),
+				 0);
 		plan_forget_replaced(&s.node, &tried);
 		assert_int_equal(tried.n_actions, 1);
 		assert_int_equal(tried.actions[0].is_done, instance == 100);
 		end_scene(&s);
 	}
+}
+
+static void a_timer_does_not_take_away_what_works(_unused_ void **state)
+{
+	static const struct {
+		enum verb verb;
+		uint32_t num_vfs;
+		const char *to;
+		int result;
+		bool is_tried;
+	} rows[] = {
+		{ VERB_SET_NUM_VFS, 0, "8", -EIO, true },
+		{ VERB_SET_NUM_VFS, 3, "8", -EREMOTEIO, false },
+		{ VERB_SET_NUM_VFS, 3, "0", -EBUSY, true },
+		{ VERB_SET_LINK_UP, 3, "", -EIO, true },
+		{ VERB_RELOAD_MODULE, 0, "compat_mode=Y", -EBUSY, true },
+		{ VERB_RELOAD_MODULE, 0, "compat_mode=Y", -EADDRINUSE, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
+		for (int is_timer = 0; is_timer < 2; is_timer++) {
+			_cleanup_(attempts_done) struct attempts tried = {};
+			struct attempt *failed;
+			struct scene s;
+
+			set_scene(&s);
+			s.pcis[0].num_vfs = rows[i].num_vfs;
+			failed = APPEND(s.memory.attempts, s.memory.n_attempts);
+			assert_non_null(failed);
+			*failed = (struct attempt){ .verb = rows[i].verb,
+						    .target = PF,
+						    .result = rows[i].result };
+			COPY(failed->to, rows[i].to);
+			assert_int_equal(plan_recall_failures(&s.config, &s.node, &s.memory,
+							      is_timer, &tried),
+					 0);
+			assert_int_equal(tried.n_actions, !is_timer || !rows[i].is_tried);
+			end_scene(&s);
+		}
 }
 
 int main(void)
@@ -528,6 +568,7 @@ int main(void)
 		cmocka_unit_test(what_is_past_makes_room),
 		cmocka_unit_test(what_failed_was_undone_by_nobody),
 		cmocka_unit_test(what_was_tried_on_another_instance_was_not_tried_on_this_one),
+		cmocka_unit_test(a_timer_does_not_take_away_what_works),
 		cmocka_unit_test(rdma_cm_s_defaults_are_of_a_device_and_its_name),
 		cmocka_unit_test(what_failed_on_another_instance_is_recalled_as_not_tried),
 	};

@@ -159,7 +159,8 @@ static int settle_memory(struct progress *pr, struct node *n, struct memory *mem
 	plan_forget_names(c, n, memory);
 	remember_losses(pr, memory);
 	clear_losses(pr, memory);
-	r = pr->is_recalling ? plan_recall_failures(c, memory, &pr->tried) : 0;
+	r = pr->is_recalling ? plan_recall_failures(c, n, memory, pr->pass->is_retry, &pr->tried)
+			     : 0;
 	if (r < 0)
 		return r;
 	pr->is_recalling = false;
@@ -435,7 +436,7 @@ static int look_again(struct progress *pr, bool is_first, struct inspection *in)
 
 	pr->is_wait_over = pass->is_wait_over ||
 			   (pass->wait_end_usec > 0 && now(pr->world) >= pass->wait_end_usec);
-	pr->is_recalling = is_first && !pass->is_retry;
+	pr->is_recalling = is_first && !(pass->is_first && pass->is_retry);
 	pr->look_usec = now(pr->world);
 	r = look_and_plan(pr, in);
 	pr->look_usec = now(pr->world) - pr->look_usec;

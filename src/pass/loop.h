@@ -22,10 +22,11 @@ struct pass {
 	const struct config *config;
 	bool is_wait_over;      /* ReadyTimeoutSec= is over */
 	uint64_t wait_end_usec; /* CLOCK_MONOTONIC: it is then; 0: it never is in this pass */
-	bool is_retry;          /* also try again what failed before in this boot */
-	bool is_by_hand;        /* an administrator waits for it: also try again what failed in
-				   earlier boots */
-	bool is_kept; /* the configuration is that of the node: keep it as the last good one */
+	bool is_retry;   /* also try again what failed before in this boot; without is_first not
+			    what takes away what works: step/attempts-plan.h */
+	bool is_by_hand; /* an administrator waits for it: also try again what failed in
+			    earlier boots */
+	bool is_kept;    /* the configuration is that of the node: keep it as the last good one */
 	const struct link_log *link_log; /* what links told the service; NULL: nobody listens */
 	bool is_service; /* nothing is changed after "revert", until the next start or reload */
 	bool is_first;   /* after a start or reload, no repetition: problems are worth a line, and

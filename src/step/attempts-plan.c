@@ -353,8 +353,18 @@ void plan_forget_ended(const struct node *n, const struct attempts *tried, struc
 	KEEP(m, memory->devices, memory->n_devices, !is_of_ended_vf(tried, n, m));
 }
 
-int plan_recall_failures(const struct config *c, const struct memory *memory,
-			 struct attempts *tried)
+/* A driver that is in use, or has no file yet, was not unloaded for it. */
+static bool takes_away(const struct node *n, const struct attempt *f)
+{
+	const struct pci *pf = node_pci(n, f->target);
+
+	if (f->verb == VERB_RELOAD_MODULE)
+		return f->result != -EBUSY && f->result != -ENOENT;
+	return f->verb == VERB_SET_NUM_VFS && pf && pf->num_vfs > 0 && !streq(f->to, "0");
+}
+
+int plan_recall_failures(const struct config *c, const struct node *n, const struct memory *memory,
+			 bool is_timer, struct attempts *tried)
 {
 	if (!streq(memory->last_hash, c->hash))
 		return 0;
@@ -373,7 +383,7 @@ int plan_recall_failures(const struct config *c, const struct memory *memory,
 				    .instance = f->instance,
 				    .value = f->value };
 
-		if (f->result >= 0)
+		if (f->result >= 0 || (is_timer && !takes_away(n, f)))
 			continue;
 		action_set(&a, "", f->to);
 		if (!attempts_add(tried, &a))

@@ -4,9 +4,10 @@
  *
  * A change that this pass tried and that is wanted still has failed. A change that failed before in
  * this boot with the same configuration is not tried again by an event, as long as each look still
- * wants that very change. A change that three boots failed at is left out. A change that another
- * program undoes again and again is reported, and left alone for a growing time; so is a setting of
- * a netdev that was undone within the pass that made it:
+ * wants that very change. A timer tries it again, unless that would first take away what works: VFs
+ * that are there, or a driver. A change that three boots failed at is left out. A change that
+ * another program undoes again and again is reported, and left alone for a growing time; so is a
+ * setting of a netdev that was undone within the pass that made it:
  *
  * A change that succeeded and is wanted once more was undone by another program. Done CONTEST_MAX
  * times within a minute, it is left alone for a minute when it is undone once more, and reported;
@@ -46,11 +47,11 @@ void plan_contest(const struct config *c, const struct node *n, const struct mem
 		  size_t first, struct plan *p);
 
 /*
- * Adds changes that failed before in this boot, with the same configuration, to @tried as failed.
- * Return: 0 or -ENOMEM.
+ * Adds changes that failed before in this boot, with the same configuration, to @tried as failed;
+ * @is_timer: only those that no timer tries again. Return: 0 or -ENOMEM.
  */
-int plan_recall_failures(const struct config *c, const struct memory *memory,
-			 struct attempts *tried);
+int plan_recall_failures(const struct config *c, const struct node *n, const struct memory *memory,
+			 bool is_timer, struct attempts *tried);
 
 /*
  * Marks an action as not done if its function was plugged in or bound again since: it was tried on
