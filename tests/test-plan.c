@@ -3454,6 +3454,16 @@ static void exclusive_netns(struct scene *s)
 {
 	s->node.netns_mode = NETNS_MODE_EXCLUSIVE;
 }
+static void none_matches(struct scene *s)
+{
+	s->sections[0].match = (char *)"id:ffff:*";
+}
+static void both_used_by_host(struct scene *s)
+{
+	s->config.plugin.type = PLUGIN_SRIOV;
+	add_address(s, netdev_of(s, FIRST)->ifindex, "10.0.1.2", 24);
+	add_address(s, netdev_of(s, SECOND)->ifindex, "10.0.2.2", 24);
+}
 static void no_plugin(struct scene *s)
 {
 	s->config.plugin.type = PLUGIN_NONE;
@@ -3538,6 +3548,12 @@ static void the_plugin_file_is_last_and_only_of_a_ready_or_degraded_node(_unused
 		{ "no plugin", no_plugin, false, NULL, "" },
 		{ "no plugin any more", no_plugin, false, BOTH, "remove-plugin " PLUGIN_FILE },
 		{ "not on account of a mistake", no_plugin_invalid, false, BOTH, "" },
+		{ "no section matches", none_matches, false, NULL, "" },
+		{ "none matches any more", none_matches, false, BOTH,
+		  "remove-plugin " PLUGIN_FILE },
+		{ "all are left to the host", both_used_by_host, false, NULL, "" },
+		{ "all are left to the host now", both_used_by_host, false, BOTH,
+		  "remove-plugin " PLUGIN_FILE },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -3593,6 +3609,7 @@ static void a_file_shrinks_only_when_two_looks_miss_the_device(_unused_ void **s
 		FORGOTTEN = 8,  /* no look before in this boot is remembered */
 		NOT_THERE = 16, /* there is no file yet */
 		RIGHT = 32,     /* the file has what it should have */
+		LAST = 64,      /* the section matches no other card */
 	};
 	static const struct {
 		int what;
@@ -3608,6 +3625,9 @@ static void a_file_shrinks_only_when_two_looks_miss_the_device(_unused_ void **s
 		{ GONE | NOT_THERE, "write-plugin " PLUGIN_FILE },
 		{ GONE | RIGHT, "" },
 		{ GONE | FORGOTTEN, "write-plugin " PLUGIN_FILE " waiting device-lost" },
+		{ GONE | LAST, "write-plugin " PLUGIN_FILE " waiting device-lost" },
+		{ GONE | LAST | SEEN, "remove-plugin " PLUGIN_FILE },
+		{ GONE | LAST | FORGOTTEN, "write-plugin " PLUGIN_FILE " waiting device-lost" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -3615,7 +3635,7 @@ static void a_file_shrinks_only_when_two_looks_miss_the_device(_unused_ void **s
 		struct scene s;
 		char name[16];
 
-		set_scene(&s, 2);
+		set_scene(&s, what & LAST ? 1 : 2);
 		s.config.plugin.type = PLUGIN_RDMA_SHARED;
 		s.is_wait_over = true;
 		if (what & FORGOTTEN)

@@ -3,9 +3,9 @@
  * Plugin: when the device plugin's file and its static pod are written, and when they go.
  *
  * Last of all: once the node is ready, or degraded, nothing needs to be done to it, and no device
- * has just been lost. Before that neither of them is there: the file because it lives in /run, the
- * pod because the first pass of a boot removes it before all else, so that the kubelet does not
- * start a plugin without a file.
+ * has just been lost; when it has no device for the plugin then, both go. Before that neither of
+ * them is there: the file because it lives in /run, the pod because the first pass of a boot
+ * removes it before all else, so that the kubelet does not start a plugin without a file.
  */
 #include "../model/paths.h"
 #include "../model/plugin-facts.h"
@@ -72,10 +72,7 @@ static bool plan_file(const struct config *c, const struct node *n, const struct
 		return write_later(p, CLASS_REFUSED, path, p->lint.refusal, p->lint.detail);
 	if (n->is_plugin_foreign && !has_text(n, p))
 		return write_later(p, CLASS_REFUSED, path, REASON_OUTPUT_FOREIGN, "");
-	/* No section matches a NIC, and Expect=0 needs none: no file is to come. */
-	if (p->state == NODE_READY && p->n_devices == 0 && !n->plugin_file)
-		return false;
-	if (is_changing || p->state == NODE_STARTING || !p->plugin)
+	if (is_changing || p->state == NODE_STARTING)
 		return !is_changing && is_written(n, p)
 			       ? false
 			       : write_later(p, CLASS_WAITING, path, REASON_NOT_READY,
@@ -260,7 +257,7 @@ void plan_plugin(const struct config *c, const struct node *n, const struct memo
 	hint_twice(c, n, p);
 
 	if (!plugin_has_file(c->plugin.type) ||
-	    (!is_changing && (p->state == NODE_DEGRADED || has_excluded(p)) && !p->plugin)) {
+	    (!is_changing && (p->state != NODE_STARTING || has_excluded(p)) && !p->plugin)) {
 		if (c->is_invalid)
 			return;
 		if (plugin_has_file(c->plugin.type) && n->plugin_file &&
