@@ -165,12 +165,15 @@ static void plugin_file_is_what_the_plugin_reads(_unused_ void **state)
 static void plugin_selects_what_is_usable_and_nothing_else(_unused_ void **state)
 {
 	enum {
-		LOST = 1,       /* the first VF is not usable */
-		POD = 2,        /* the second VF is in a pod */
-		ERDMA = 4,      /* the second card is an eRDMA */
-		ONLY_ERDMA = 8, /* all cards are */
-		DEAF = 16,      /* the lost one has no umad, so that the plugin drops it */
-		ERDMA_POD = 32, /* the netdev of the second eRDMA is in a pod */
+		LOST = 1,         /* the first VF is not usable */
+		POD = 2,          /* the second VF is in a pod */
+		ERDMA = 4,        /* the second card is an eRDMA */
+		ONLY_ERDMA = 8,   /* all cards are */
+		DEAF = 16,        /* the lost one has no umad, so that the plugin drops it */
+		ERDMA_POD = 32,   /* the netdev of the second eRDMA is in a pod */
+		FLAPS = 64,       /* the lost one is excluded */
+		OTHER_POOL = 128, /* the lost one is of another resource */
+		OF_HOST = 256,    /* the lost one is left to the host */
 	};
 	static const struct {
 		int what;
@@ -184,8 +187,11 @@ static void plugin_selects_what_is_usable_and_nothing_else(_unused_ void **state
 		/* Both kinds do not fit into one entry. */
 		{ ERDMA, "ens1v0 ens1v1", "", "", "", 2 },
 		{ ONLY_ERDMA | DEAF, "", "1ded", "107f", "erdma", 2 },
-		/* By ids the plugin would take the one that is not usable as well. */
-		{ ONLY_ERDMA | LOST, NULL, "", "", "", 0 },
+		/* By ids the plugin takes the one that is not usable as well, by names none. */
+		{ ONLY_ERDMA | LOST, "", "1ded", "107f", "erdma", 1 },
+		{ ONLY_ERDMA | LOST | FLAPS, NULL, "", "", "", 0 },
+		{ ONLY_ERDMA | LOST | OTHER_POOL, NULL, "", "", "", 0 },
+		{ ONLY_ERDMA | LOST | OF_HOST, NULL, "", "", "", 0 },
 		{ ONLY_ERDMA | ERDMA_POD, "", "1ded", "107f", "erdma", 2 },
 		{ ONLY_ERDMA | LOST | DEAF, "", "1ded", "107f", "erdma", 1 },
 	};
@@ -220,6 +226,13 @@ static void plugin_selects_what_is_usable_and_nothing_else(_unused_ void **state
 		}
 		if (cases[i].what & DEAF)
 			*m.ibdevs[1].umad = '\0';
+		m.devices[1].is_excluded = cases[i].what & FLAPS;
+		if (cases[i].what & OTHER_POOL) {
+			m.devices[1].config = &m.sections[1];
+			SET(m.sections[1].resource, "rdma/other");
+		}
+		if (cases[i].what & OF_HOST)
+			m.devices[1].is_handed_out = false;
 
 		assert_int_equal(output_plugin(&m.config, &m.node, &m.plan, &text), 0);
 		for (size_t j = 0; j < m.plan.n_devices; j++)

@@ -73,10 +73,16 @@ struct pool {
 	const char *resource;
 };
 
+/* May the file select this device for the pool, usable or not? */
+static bool is_asked_for(const struct pool *pool, const struct device *d)
+{
+	return d->is_handed_out && !d->is_excluded &&
+	       streq(output_plugin_resource(pool->config, d), pool->resource);
+}
+
 static bool is_in(const struct pool *pool, const struct device *d)
 {
-	return output_plugin_offers(d) &&
-	       streq(output_plugin_resource(pool->config, d), pool->resource);
+	return output_plugin_offers(d) && is_asked_for(pool, d);
 }
 
 /* Would the shared plugin take this function, once a selector matches it? */
@@ -113,18 +119,34 @@ static bool is_new_selected(const struct pool *pool, const struct pci *f, const 
 	return is_selected(pool, f);
 }
 
-static bool are_ids_exact(const struct pool *pool)
+/* @or_unusable: let them select unusable devices of the pool as well. */
+static bool are_ids_exact(const struct pool *pool, bool or_unusable)
 {
 	const struct plan *p = pool->plan;
 	const struct pci *last = NULL;
 
 	return !ANY(d, p->devices, p->n_devices,
-		    is_in(pool, d) ? !*d->pci->driver
-				   : (output_plugin_offers(d) || is_taken(d->pci, d->ibdev)) &&
-					     is_new_selected(pool, d->pci, &last)) &&
+		    is_in(pool, d)
+			    ? !*d->pci->driver
+			    : !(or_unusable && is_asked_for(pool, d)) &&
+				      (output_plugin_offers(d) || is_taken(d->pci, d->ibdev)) &&
+				      is_new_selected(pool, d->pci, &last)) &&
 	       !ANY(f, pool->node->pcis, pool->node->n_pcis,
 		    !plan_device(p, f) && is_taken(f, node_ibdev_of(pool->node, f->address)) &&
 			    is_new_selected(pool, f, &last));
+}
+
+static bool is_nameless(const struct pool *pool, const struct device *d)
+{
+	return is_in(pool, d) && !*output_plugin_netdev(pool->node, d->pci, d);
+}
+
+/* A port that is down must not take all other devices from the node. */
+static bool is_by_ids(const struct pool *pool)
+{
+	return are_ids_exact(pool, true) &&
+	       (are_ids_exact(pool, false) ||
+		ANY(d, pool->plan->devices, pool->plan->n_devices, is_nameless(pool, d)));
 }
 
 /* The one way in which the whole entry of a pool speaks of its devices. */
@@ -145,14 +167,13 @@ static enum kind kind_of(const struct pool *pool)
 	case PLUGIN_DRA_SRIOV:
 		return KIND_ALL;
 	default:
-		return are_ids_exact(pool) ? KIND_IDS : KIND_NAMES;
+		return is_by_ids(pool) ? KIND_IDS : KIND_NAMES;
 	}
 }
 
 static bool has(const struct pool *pool, enum kind kind, const struct device *d)
 {
-	return is_in(pool, d) &&
-	       (kind != KIND_NAMES || *output_plugin_netdev(pool->node, d->pci, d));
+	return is_in(pool, d) && (kind != KIND_NAMES || !is_nameless(pool, d));
 }
 
 bool output_plugin_has(const struct config *c, const struct node *n, const struct plan *p,

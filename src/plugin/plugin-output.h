@@ -12,7 +12,8 @@
  *
  * - By vendor, device and driver, when that takes no other function of the node that the plugin
  * would take, i.e. one with a driver, a uverbs and an umad node. It holds whatever the network
- * devices are called, and while one of them is in a pod.
+ * devices are called, and while one of them is in a pod. Where a usable device has no name for the
+ * list below, an unusable one of the pool is taken beside it (plugin-foreign), unless it flaps.
  * - Else by the names of network devices, which is exact: of each function the name that the plugin
  * has for it, which may be a representor's. One in a pod keeps the name it had here, so that the
  * file does not change while pods come and go. A function without a network device of its own
