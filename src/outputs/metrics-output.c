@@ -14,7 +14,8 @@
  *     rdma_provision_reasons{code, severity, pci}       how many there are now of each code: of a
  *                                                       NIC with its VFs, or of the node (pci "")
  *     rdma_provision_changes{class}                     those that are not made, and why
- *     rdma_provision_resource_devices{resource}         devices that the plugin exposes
+ *     rdma_provision_resource_devices{resource}         devices that the plugin exposes; not with
+ *                                                       Type=none
  *     rdma_provision_build_info{version}                1
  *     rdma_provision_virtual_functions_wanted{pci}      of each NIC, where a number is asked for
  *     rdma_provision_virtual_functions_present{pci}
@@ -172,7 +173,9 @@ static void put_resources(FILE *f, const struct config *c, const struct plan *p)
 	const char *resource = NULL;
 	bool has_head = false;
 
-	while ((resource = output_plugin_next_resource(c, p, resource))) {
+	/* With Type=none the plugin of the platform decides it. */
+	while (c->plugin.type != PLUGIN_NONE &&
+	       (resource = output_plugin_next_resource(c, p, resource))) {
 		uint32_t n = 0;
 
 		if (!has_head)
