@@ -241,6 +241,8 @@ static int check_whole(struct verify *v)
 	const struct plan *p = v->plan;
 	const struct action *a = find_missing(p);
 
+	if (v->os->fs.is_live && v->node->is_held)
+		return add(v, CHECK_WHOLE, "node", FAIL, "%s", reason_meaning(REASON_HELD));
 	if (v->n[FAIL] > 0 || v->node->is_copy || (!a && p->state != NODE_DEGRADED))
 		return 0;
 	if (!a)
