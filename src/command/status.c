@@ -65,13 +65,16 @@ static int look(struct os *d, const char *config, char **ret)
 	return r < 0 ? r : loop_state(d, &c, ret);
 }
 
-/* The state as the service left it, or as a look now shows it. */
+/* The state as the service left it; as a look now shows it, without that or with @config. */
 static int read_state(struct os *d, const char *config, char **ret)
 {
 	char word[32] = "";
-	int r = read_file(&d->fs, ret);
+	int r;
 
-	if (r >= 0 && !config)
+	if (config)
+		return look(d, config, ret);
+	r = read_file(&d->fs, ret);
+	if (r >= 0)
 		r = MIN(status_add_config_changed(&d->fs, ret), 0);
 	if (r == -EINVAL) /* damaged, and told below */
 		r = 0;
@@ -80,7 +83,7 @@ static int read_state(struct os *d, const char *config, char **ret)
 	if (r == -ENOENT) {
 		if (d->fs.is_live)
 			log_info("No pass has run in this boot; this is the node as it is now.");
-		return look(d, config, ret);
+		return look(d, NULL, ret);
 	}
 
 	if (d->fs.is_live)
@@ -92,7 +95,7 @@ static int read_state(struct os *d, const char *config, char **ret)
 	if (geteuid() != 0)
 		return 0;
 	free(TAKE(*ret));
-	return look(d, config, ret);
+	return look(d, NULL, ret);
 }
 
 int status_add_config_changed(const struct fs *fs, char **state)
@@ -362,6 +365,8 @@ int command_status(const struct command *cmd)
 	const char *problem =
 		cmd->is_follow && cmd->root
 			? "--follow is for the running system: nothing changes below --root"
+		: cmd->is_follow && cmd->config
+			? "--follow and --config: the service has read its own configuration"
 		: cmd->is_problems && cmd->is_topology
 			? "--problems and --topology: take one of them"
 			: NULL;
