@@ -972,9 +972,11 @@ static const struct {
 	[REASON_PLUGIN_TWICE] = {
 		"plugin-twice",
 		"More sockets of device plugins are there than resources: two plugins register the "
-		"same one, and the kubelet uses the last one",
-		"Remove one of their DaemonSets: \"kubectl get daemonset -A\". Where the cloud has a "
-		"plugin of its own, set [DevicePlugin] Type=none or turn that add-on off.",
+		"same one, and the kubelet uses the last one, or a plugin was killed and left its "
+		"socket",
+		"If the pods of all plugins run (\"kubectl get pods -A -o wide\"), remove one of the "
+		"two DaemonSets. Where the cloud has a plugin of its own, set [DevicePlugin] "
+		"Type=none or turn that add-on off.",
 	},
 	[REASON_PLUGIN_RESTART_NEEDED] = {
 		"plugin-restart-needed",

@@ -28,7 +28,8 @@ void observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
  * Part of observe_plugin() where there are several sockets, and asked for by "verify": fills
  * plugin_resources with what is registered with the kubelet, by its checkpoint: {"Data":
  * {"RegisteredDevices": {"rdma/hca": ["0", ...]}}}, checkpoint.go of its devicemanager. It has a
- * resource until the kubelet is started again, also without a plugin. Return: 0 or -errno.
+ * resource for five minutes after its plugin is gone (GetCapacity() in manager.go there), and the
+ * socket of a plugin that was killed stays longer. Return: 0 or -errno.
  */
 #define PLUGIN_CHECKPOINT "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"
 int observe_plugin_resources(const struct fs *fs, struct node *n);

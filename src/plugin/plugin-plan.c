@@ -130,7 +130,8 @@ void plan_old_pod(const struct config *c, const struct node *n, const struct mem
 
 /*
  * Each plugin has a socket for each of its resources. The kubelet knows a resource once, by the
- * plugin that registered it last, so an extra socket belongs to a second plugin for the same name.
+ * plugin that registered it last, so an extra socket belongs to a second plugin for the same name,
+ * or to one that was killed and whose resource the kubelet has dropped.
  */
 static void hint_twice(const struct config *c, const struct node *n, struct plan *p)
 {
