@@ -1206,6 +1206,51 @@ static void what_was_set_on_the_nodes_nic_goes_back(_unused_ void **state)
 	assert_plan(&s, "Manage=no changes nothing", "");
 }
 
+/* As a pod's macvlan, which is up here before it moves. */
+static void stacked(struct scene *s)
+{
+	s->netdevs[s->node.n_netdevs++] = (struct netdev){
+		.ifindex = 96, .name = "mv0", .is_up = true, .kind = "macvlan", .link = RAIL2
+	};
+}
+static void opened(struct scene *s)
+{
+	s->ibdevs[1].n_contexts = 1;
+}
+
+/* A VF that listens to routers: what it was given while it was free stays below its user. */
+static void a_vf_in_use_keeps_what_it_has(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+	} rows[] = { { "free", finished },
+		     { "a process has opened it", opened },
+		     { "a macvlan stands on it", stacked } };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		set_ra(&s);
+		s.config.route.rules = POLICY_RULES_YES;
+		s.sections[0].mode = VF_MODE_SHARED_MULTI;
+		s.sections[0].count = s.pcis[0].num_vfs = s.pcis[0].total_vfs = 1;
+		s.pcis[0].has_sriov = s.pcis[0].has_autoprobe = s.pcis[0].autoprobe = true;
+		COPY(s.pcis[1].physfn, FIRST);
+		s.netdevs[1].conf = s.netdevs[0].conf;
+		s.netdevs[0].conf.known = 0;
+		s.addresses[0].ifindex = s.routes[0].ifindex = s.neighbours[0].ifindex = RAIL2;
+		add_gid(&s, 1, s.addresses[0].local, false);
+		note(&s, VERB_SET_SYSCTL, RAIL2, "ipv6/accept_ra", "1", "2", 1, 0);
+		note(&s, VERB_SET_SYSCTL, RAIL2, "ipv6/ra_defrtr_metric", "1024", "4096", 1, 0);
+		carry_out(&s);
+		assert_int_equal(s.node.n_rules, 2);
+		rows[i].set(&s);
+		assert_plan(&s, rows[i].name, "");
+	}
+}
+
 /* --- back --- */
 
 static void assert_revert(struct scene *s, bool with_vfs, const char *row, const char *expected)
@@ -1336,6 +1381,7 @@ int main(void)
 		cmocka_unit_test(other_managers_of_the_nic_are_reported),
 		cmocka_unit_test(a_rule_with_another_condition_is_not_taken_for_ours),
 		cmocka_unit_test(what_was_set_on_the_nodes_nic_goes_back),
+		cmocka_unit_test(a_vf_in_use_keeps_what_it_has),
 		cmocka_unit_test(revert_takes_back_exactly_ours),
 	};
 

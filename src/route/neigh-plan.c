@@ -76,7 +76,8 @@ static void drop_neighbour(const struct node *n, struct plan *p, const struct ne
 	const struct nic_netdev *k = nic_netdev_of(p, have->ifindex);
 	uint8_t gateway[16];
 
-	if (have->protocol != OWN_PROTOCOL || (k && nic_netdev_is_hands_off(k)))
+	if (have->protocol != OWN_PROTOCOL || (k && nic_netdev_is_hands_off(k)) ||
+	    nic_netdev_is_used(p, have->ifindex))
 		return;
 	/* While there is no router, the previous gateway is as good as any. */
 	if (k && k->is_ra &&

@@ -27,6 +27,15 @@ bool nic_netdev_is_hands_off(const struct nic_netdev *k)
 	return k->problem == REASON_METADATA_WAITING || k->problem == REASON_METADATA_REFUSED;
 }
 
+bool nic_netdev_is_used(const struct plan *p, uint32_t ifindex)
+{
+	const struct netdev *nd = node_netdev(p->graph.n, ifindex);
+
+	return nd && ANY(d, p->devices, p->n_devices,
+			 d->use == DEVICE_VF_USED && d->netdev &&
+				 (d->netdev == nd || graph_is_above(&p->graph, nd, d->netdev)));
+}
+
 bool nic_netdev_is_routed(const struct address *a)
 {
 	/* The same bit is IFA_F_SECONDARY of IPv4, which is as good as any. */
@@ -219,7 +228,7 @@ static void release(const struct node *n, const struct memory *memory, struct pl
 
 	/* Both ports of a bond have the same: once. */
 	for (const struct device *before = p->devices; before < d; before++)
-		if (!guard_may(before, GUARD_ROUTES) && netdev_of(n, before) == nd)
+		if (plan_carries_node(before) && netdev_of(n, before) == nd)
 			return;
 	if (nd)
 		plan_revert_netdev(n, memory, p, nd->ifindex);
@@ -240,7 +249,7 @@ void plan_nic_netdevs(const struct config *c, const struct node *n, const struct
 		      struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices && c->route.manage; i++)
-		if (!guard_may(&p->devices[i], GUARD_ROUTES))
+		if (plan_carries_node(&p->devices[i]))
 			release(n, memory, p, &p->devices[i]);
 
 	for (size_t i = 0; i < p->n_devices; i++) {

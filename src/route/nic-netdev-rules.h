@@ -22,6 +22,9 @@ const struct netdev *nic_netdev_next_vlan(const struct plan *p, const struct net
  */
 bool nic_netdev_is_hands_off(const struct nic_netdev *k);
 
+/* Is it the netdev of a VF in use, or above one? What is there stays below the VF's user. */
+bool nic_netdev_is_used(const struct plan *p, uint32_t ifindex);
+
 /* Is it an address to route for? Not of this link or host alone, nor one that is no good (yet). */
 bool nic_netdev_is_routed(const struct address *a);
 

@@ -342,12 +342,12 @@ static void change_rule(struct plan *p, enum verb verb, const struct rule *rule)
 	a->rule = *rule;
 }
 
-/* Is the wanted state of the NIC unknown? Then its routes and rules stay. */
+/* Is the wanted state of the NIC unknown, or is it in use? Then its routes and rules stay. */
 static bool is_left_alone(const struct plan *p, uint32_t ifindex)
 {
 	const struct nic_netdev *k = nic_netdev_of(p, ifindex);
 
-	return k && nic_netdev_is_hands_off(k);
+	return (k && nic_netdev_is_hands_off(k)) || nic_netdev_is_used(p, ifindex);
 }
 
 /* Removes rules of ours that are not wanted; a rule that is there twice is wanted once. */
