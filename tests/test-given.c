@@ -292,6 +292,7 @@ static void assert_pf_gets_back_all(const char *later, struct ledger_entry *chan
 	nd->is_up = true;
 	assert_pass(&s, 30, "add-address >10.30.2.2/24\nset-route ");
 	s.node.n_addresses = 1;
+	addresses[0].metric = 201; /* ranked anew, below a rail that has taken its place */
 	assert_pass(&s, 30, "set-route ");
 	s.node.n_routes = 1;
 	assert_pass(&s, 30, "");

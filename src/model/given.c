@@ -89,35 +89,40 @@ bool given_next_word(const char **list, char *ret, size_t size)
 	return len > 0;
 }
 
-bool given_has_word(const char *list, const char *word)
+bool given_has_word(const char *list, const char *word, const char *end)
 {
+	const size_t len = strcspn(word, end);
 	char found[sizeof(((struct given *)0)->altnames)];
 
 	while (given_next_word(&list, found, sizeof(found)))
-		if (streq(found, word))
+		if (strcspn(found, end) == len && memcmp(found, word, len) == 0)
 			return true;
 	return false;
 }
 
-/* The order does not count: a name that was removed and added again comes last. */
-static bool has_same_words(const char *a, const char *b)
+static bool has_words(const char *list, const char *words, const char *end)
 {
 	char word[sizeof(((struct given *)0)->altnames)];
-	const char *list = a;
 
-	while (given_next_word(&list, word, sizeof(word)))
-		if (!given_has_word(b, word))
+	while (given_next_word(&words, word, sizeof(word)))
+		if (!given_has_word(list, word, end))
 			return false;
-	return strlen(a) == strlen(b);
+	return true;
+}
+
+/* The order does not count: a name that was removed and added again comes last. */
+static bool has_same_words(const char *a, const char *b, const char *end)
+{
+	return has_words(a, b, end) && has_words(b, a, end);
 }
 
 bool given_is_same(const struct given *a, const struct given *b)
 {
 	return streq(a->name, b->name) && streq(a->mac, b->mac) && a->mtu == b->mtu &&
-	       has_same_words(a->altnames, b->altnames) && streq(a->vf_mac, b->vf_mac) &&
+	       has_same_words(a->altnames, b->altnames, "") && streq(a->vf_mac, b->vf_mac) &&
 	       a->vlan == b->vlan && a->trust == b->trust &&
-	       has_same_words(a->addresses, b->addresses) && has_same_words(a->routes, b->routes) &&
-	       streq(a->vrf, b->vrf);
+	       has_same_words(a->addresses, b->addresses, GIVEN_ADDRESS_END) &&
+	       has_same_words(a->routes, b->routes, "") && streq(a->vrf, b->vrf);
 }
 
 /* "10.0.0.2/24,0" or "0.0.0.0/0,10.0.0.1,100,254,3": an address with its length, and more. */

@@ -32,8 +32,12 @@ bool given_is_same(const struct given *a, const struct given *b);
 /* The part of @g that a PF has for its VF: all that is known of a VF that was bound again. */
 struct given given_in_pf(const struct given *g);
 
-/* Is @word one of a blank-separated list? */
-bool given_has_word(const char *list, const char *word);
+/* The metric of an address follows it in its word, and is what [Route] makes of it: it does not
+ * count when words are compared. */
+#define GIVEN_ADDRESS_END ","
+
+/* Is @word one of a blank-separated list? No further than to a character of @end; "": the whole. */
+bool given_has_word(const char *list, const char *word, const char *end);
 /* The next word of a list from *list on, which moves behind it. Return: is there one? */
 bool given_next_word(const char **list, char *ret, size_t size);
 

@@ -508,8 +508,8 @@ int output_lint(const struct config *c, const struct node *n, const struct plan 
 
 static bool names_erdma(const char *match)
 {
-	return match &&
-	       (given_has_word(match, "driver:erdma") || given_has_word(match, "id:1ded:107f"));
+	return match && (given_has_word(match, "driver:erdma", "") ||
+			 given_has_word(match, "id:1ded:107f", ""));
 }
 
 enum reason output_lint_config(const struct config *c, char *detail, size_t size)

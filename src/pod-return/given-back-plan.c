@@ -85,7 +85,7 @@ static void want_altnames(struct back *b, enum verb verb, const char *list, cons
 	char name[sizeof(((struct given *)0)->altnames)];
 
 	while (given_next_word(&list, name, sizeof(name)))
-		if (!given_has_word(without, name))
+		if (!given_has_word(without, name, ""))
 			want(b, verb, "", name);
 }
 
@@ -182,13 +182,13 @@ static bool is_up_by_then(const struct plan *p, const struct device *d)
 }
 
 /* Adds the words of @list that are missing, once the link is up and no CNI plugin works on it. */
-static void want_lost(struct back *b, const char *list, const char *now,
+static void want_lost(struct back *b, const char *list, const char *now, const char *end,
 		      void (*put)(struct back *b, const char *word))
 {
 	char word[sizeof(((struct given *)0)->altnames)];
 
 	while (given_next_word(&list, word, sizeof(word))) {
-		if (given_has_word(now, word))
+		if (given_has_word(now, word, end))
 			continue;
 		b->d->is_changed = true;
 		if (is_up_by_then(b->p, b->d) && b->d->pci->cni_pid == 0)
@@ -288,8 +288,8 @@ static void plan_lost_of(const struct node *n, const struct memory *memory, stru
 				     d->netdev->name, g.vrf);
 	}
 	given_look(n, memory, d->pci, d->netdev, &now);
-	want_lost(&b, g.addresses, now.addresses, put_address);
-	want_lost(&b, g.routes, now.routes, put_route);
+	want_lost(&b, g.addresses, now.addresses, GIVEN_ADDRESS_END, put_address);
+	want_lost(&b, g.routes, now.routes, "", put_route);
 }
 
 /* Routes by a gateway follow the addresses, as they do in the plan. */
