@@ -782,6 +782,26 @@ static void static_changed(struct scene *s)
 	add_address(s, RAIL1, "10.0.0.9", 24, 200);
 	note(s, VERB_ADD_ADDRESS, RAIL1, "10.0.0.9/24", "", "10.0.0.9/24", 1, 0);
 }
+/* Of ours, with the length that the configuration had before. */
+static void static_shorter(struct scene *s)
+{
+	is_static(s);
+	add_address(s, RAIL1, "10.0.0.5", 8, 200);
+	note(s, VERB_ADD_ADDRESS, RAIL1, "10.0.0.5/8", "", "10.0.0.5/8", 1, 0);
+}
+static void static_of_both_lengths(struct scene *s)
+{
+	static_shorter(s);
+	add_address(s, RAIL1, "10.0.0.5", 24, 200);
+	s->config.route.rules = POLICY_RULES_YES;
+	carry_out(s);
+}
+static void static_shorter_of_another(struct scene *s)
+{
+	static_shorter(s);
+	s->memory.n_ledger = 0;
+	s->config.route.rules = POLICY_RULES_NO;
+}
 static void static_beside(struct scene *s)
 {
 	is_static(s);
@@ -811,6 +831,12 @@ static void addresses_come_from_where_the_configuration_says(_unused_ void **sta
 		{ "another takes the place of ours", static_changed,
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24\n"
 		  "remove-address " FIRST " 10.0.0.9/24 -> 10.0.0.9/24" },
+		{ "another length, before the same address is added", static_shorter,
+		  "remove-address " FIRST " 10.0.0.5/8 -> 10.0.0.5/8\n"
+		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
+		{ "another length beside the right one, which keeps its table",
+		  static_of_both_lengths, "remove-address " FIRST " 10.0.0.5/8 -> 10.0.0.5/8" },
+		{ "not the length of another program", static_shorter_of_another, "" },
 		{ "not that of another program", static_beside,
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24\n"
 		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"

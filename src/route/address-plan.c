@@ -12,12 +12,19 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-static bool has_address(const struct node *n, const struct nic_netdev *k)
+/* Is it the one that the NIC is to have, with whatever length? */
+static bool is_wanted(const struct nic_netdev *k, const struct address *a)
 {
-	/* An address with another length is another program's, and is there all the same. */
+	return a->family == k->address.family &&
+	       memcmp(a->local, k->address.bytes, sizeof(a->local)) == 0;
+}
+
+static bool has_address(const struct node *n, const struct plan *p, const struct nic_netdev *k)
+{
+	/* With another length it is another program's where it stays, and is there all the same. */
 	return ANY(a, n->addresses, n->n_addresses,
-		   a->ifindex == k->netdev->ifindex && a->family == k->address.family &&
-			   memcmp(a->local, k->address.bytes, sizeof(a->local)) == 0);
+		   a->ifindex == k->netdev->ifindex && is_wanted(k, a) &&
+			   !nic_netdev_is_leaving(p, a));
 }
 
 static void want_address(const struct config *c, const struct node *n, struct plan *p,
@@ -30,7 +37,7 @@ static void want_address(const struct config *c, const struct node *n, struct pl
 	struct action *a;
 	char text[48];
 
-	if (k->address.family == 0 || has_address(n, k))
+	if (k->address.family == 0 || has_address(n, p, k))
 		return;
 
 	memcpy(want.local, k->address.bytes, sizeof(want.local));
@@ -41,15 +48,14 @@ static void want_address(const struct config *c, const struct node *n, struct pl
 	a->address = want;
 }
 
-/* Removes an address of ours that is not wanted any more, after the new one is added. */
+/* Removes an address of ours that is not wanted any more, or has another length. */
 static void drop_address(const struct memory *memory, struct plan *p, const struct nic_netdev *k,
 			 const struct address *have)
 {
 	struct action *a;
 	char text[48];
 
-	if (have->family == k->address.family &&
-	    memcmp(have->local, k->address.bytes, sizeof(have->local)) == 0)
+	if (is_wanted(k, have) && have->prefix_len == k->address.prefix_len)
 		return;
 	ip_format(have->family, have->local, have->prefix_len, text, sizeof(text));
 	if (!memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", have->ifindex, text))
@@ -67,22 +73,36 @@ static void tell_problem(struct plan *p, const struct nic_netdev *k)
 		      "%s%s%s", k->netdev->name, k->detail[0] ? ": " : "", k->detail);
 }
 
+static void drop_addresses(const struct node *n, const struct memory *memory, struct plan *p,
+			   bool is_before)
+{
+	FOREACH(a, n->addresses, n->n_addresses) {
+		const struct nic_netdev *k = nic_netdev_of(p, a->ifindex);
+
+		/* While the wanted address of a NIC is unknown, none is removed. */
+		if (k && k->problem == REASON_NONE && is_wanted(k, a) == is_before)
+			drop_address(memory, p, k, a);
+	}
+}
+
+/*
+ * An address goes after the new one is there, for a netdev without any loses its routes: but not
+ * before the same address with another length, which IPv6 refuses beside it, and whose GID would go
+ * with the old one. Source: ipv6_add_addr(); addr_event() in
+ * drivers/infiniband/core/roce_gid_mgmt.c
+ */
 void plan_addresses(const struct config *c, const struct node *n, const struct memory *memory,
 		    struct plan *p)
 {
-	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage; i++)
+	if (!c->route.manage)
+		return;
+	drop_addresses(n, memory, p, true);
+	for (size_t i = 0; i < p->n_nic_netdevs; i++)
 		if (p->nic_netdevs[i].problem)
 			tell_problem(p, &p->nic_netdevs[i]);
 		else
 			want_address(c, n, p, &p->nic_netdevs[i]);
-
-	for (size_t i = 0; i < n->n_addresses && c->route.manage; i++) {
-		const struct nic_netdev *k = nic_netdev_of(p, n->addresses[i].ifindex);
-
-		/* While the wanted address of a NIC is unknown, none is removed. */
-		if (k && k->problem == REASON_NONE)
-			drop_address(memory, p, k, &n->addresses[i]);
-	}
+	drop_addresses(n, memory, p, false);
 }
 
 static void wait_for_gid(struct plan *p, const struct device *d, const struct port *port,

@@ -19,6 +19,7 @@ bool nic_netdev_is_leaving(const struct plan *p, const struct address *a)
 	return ANY(x, p->actions, p->n_actions,
 		   x->verb == VERB_REMOVE_ADDRESS && x->ifindex == a->ifindex &&
 			   x->address.family == a->family &&
+			   x->address.prefix_len == a->prefix_len &&
 			   memcmp(x->address.local, a->local, sizeof(a->local)) == 0);
 }
 
