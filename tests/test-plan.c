@@ -2442,11 +2442,20 @@ static void a_vlan_with_the_rails_addresses_gets_its_mtu(_unused_ void **state)
 		const char *name, *own, *of_vlan;
 		uint32_t want, have;
 		const char *expected, *detail;
+		struct ip address; /* of the NIC's section */
 	} rows[] = {
 		{ "the rail's", NULL, "10.60.0.2", 4200, 1500,
 		  "set-mtu " FIRST " 1500->4200\nset-mtu " FIRST " 1500->4200", "eth1" },
 		{ "the host's", "10.0.0.2", "10.60.0.2", 4200, 1500, "set-mtu " FIRST " 1500->4200",
 		  "eth1" },
+		{ "the host's, as the NIC is to get one",
+		  NULL,
+		  "10.60.0.2",
+		  4200,
+		  1500,
+		  "set-mtu " FIRST " 1500->4200\nadd-address " FIRST " ->10.0.0.5/24",
+		  "eth1",
+		  { AF_INET, { 10, 0, 0, 5 }, 24 } },
 		{ "without addresses", NULL, NULL, 4200, 1500, "set-mtu " FIRST " 1500->4200",
 		  "eth1" },
 		{ "the rail's is lowered", NULL, "10.60.0.2", 1500, 4200,
@@ -2462,6 +2471,9 @@ static void a_vlan_with_the_rails_addresses_gets_its_mtu(_unused_ void **state)
 
 		set_scene(&s, 1);
 		s.sections[0].mtu = rows[i].want;
+		s.sections[0].address = rows[i].address;
+		s.config.route.manage = rows[i].address.family;
+		s.config.route.address = ADDRESS_STATIC;
 		vlan = add_netdev(&s, 30, "eth1.7", "");
 		COPY(vlan->kind, "vlan");
 		vlan->link = netdev_of(&s, FIRST)->ifindex;

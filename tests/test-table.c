@@ -752,6 +752,17 @@ static void is_static(struct scene *s)
 	s->sections[0].address = ip("10.0.0.5", 24);
 	s->sections[0].gateway = ip("10.0.0.1", 0);
 }
+static void static_below_a_vlan(struct scene *s)
+{
+	is_static(s);
+	vlan(s);
+}
+static void metadata_below_a_vlan(struct scene *s)
+{
+	metadata_known(s);
+	vlan(s);
+	COPY(s->netdevs[3].mac, s->netdevs[0].mac);
+}
 static void static_below_another(struct scene *s)
 {
 	is_static(s);
@@ -821,6 +832,10 @@ static void addresses_come_from_where_the_configuration_says(_unused_ void **sta
 	} rows[] = {
 		{ "static", is_static, "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
 		{ "static, ranked from the start", static_below_another,
+		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
+		{ "below a VLAN of the host", static_below_a_vlan,
+		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
+		{ "metadata, below a VLAN of the host", metadata_below_a_vlan,
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
 		{ "of two NICs", static_of_two,
 		  "wait " FIRST " address-ambiguous\nwait " SECOND " address-ambiguous" },

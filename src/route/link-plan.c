@@ -143,12 +143,13 @@ static void want_mtu(const struct node *n, struct plan *p, const struct device *
 }
 
 /* Its own netdev, then VLANs above that have the rail's addresses: none may have more than it. */
-static void want_mtus(const struct node *n, struct plan *p, const struct device *d)
+static void want_mtus(const struct config *c, const struct node *n, struct plan *p,
+		      const struct device *d)
 {
 	const struct netdev *vlan;
 
 	want_mtu(n, p, d, d->netdev);
-	for (size_t i = 0; (vlan = nic_netdev_next_vlan(p, d->netdev, &i));)
+	for (size_t i = 0; (vlan = nic_netdev_next_vlan(c, p, d, d->netdev, &i));)
 		if (!is_kept_by_vfs(n, d, d->config->mtu))
 			want_mtu(n, p, d, vlan);
 }
@@ -202,7 +203,7 @@ static void plan_link(const struct config *c, const struct node *n, struct plan 
 
 	/* Also of a PF whose VF is needed: igb_change_mtu() resets the port. */
 	if (guard_may(d, GUARD_MTU))
-		want_mtus(n, p, d);
+		want_mtus(c, n, p, d);
 	/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
 	if (plan_carries_node(d) || (d->is_vf && plugin_gives_vfs(c->plugin.type)) ||
 	    (!d->is_vf && is_up_after_vfs(n, d)))

@@ -134,11 +134,21 @@ static bool is_vlan_on(const struct node *n, const struct netdev *upper, const s
 	return false;
 }
 
-const struct netdev *nic_netdev_next_vlan(const struct plan *p, const struct netdev *nd, size_t *i)
+/* Is it to have an address from the configuration or the metadata service? */
+static bool is_given_address(const struct config *c, const struct device *d)
+{
+	return c->route.manage && !d->is_vf &&
+	       (c->route.address == ADDRESS_METADATA ||
+		(c->route.address == ADDRESS_STATIC && d->config->address.family != 0));
+}
+
+const struct netdev *nic_netdev_next_vlan(const struct config *c, const struct plan *p,
+					  const struct device *d, const struct netdev *nd,
+					  size_t *i)
 {
 	const struct netdev *upper;
 
-	if (has_routed_address(p->graph.n, nd))
+	if (is_given_address(c, d) || has_routed_address(p->graph.n, nd))
 		return NULL;
 	while ((upper = graph_above(&p->graph, nd, i)))
 		if (upper->netns == 0 && is_vlan_on(p->graph.n, upper, nd) &&
@@ -173,8 +183,6 @@ static void want_static(const struct plan *p, struct nic_netdev *k)
 {
 	const struct device_config *dc = k->device->config;
 
-	if (dc->address.family == 0 || k->device->is_vf)
-		return;
 	if (n_nics_with(p, &dc->address) > 1) {
 		k->problem = REASON_ADDRESS_AMBIGUOUS;
 		PRINT(k->detail, "[Device %s]", dc->name);
@@ -188,8 +196,6 @@ static void want_metadata(const struct node *n, struct nic_netdev *k)
 {
 	const struct metadata *m = node_metadata(n, k->netdev->mac);
 
-	if (k->device->is_vf)
-		return;
 	if (!m || m->state != METADATA_KNOWN) {
 		k->problem = m && m->state == METADATA_REFUSED ? REASON_METADATA_REFUSED
 							       : REASON_METADATA_WAITING;
@@ -242,7 +248,7 @@ static void add_netdevs(const struct config *c, struct plan *p, const struct dev
 	const struct netdev *vlan;
 
 	add_nic_netdev(c, p, d, nd);
-	for (size_t i = 0; (vlan = nic_netdev_next_vlan(p, nd, &i));)
+	for (size_t i = 0; (vlan = nic_netdev_next_vlan(c, p, d, nd, &i));)
 		add_nic_netdev(c, p, d, vlan);
 }
 
@@ -260,10 +266,12 @@ void plan_nic_netdevs(const struct config *c, const struct node *n, const struct
 			add_netdevs(c, p, &p->devices[i], nd);
 	}
 
-	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage; i++) {
+	for (size_t i = 0; i < p->n_nic_netdevs; i++) {
+		if (!is_given_address(c, p->nic_netdevs[i].device))
+			continue;
 		if (c->route.address == ADDRESS_STATIC)
 			want_static(p, &p->nic_netdevs[i]);
-		else if (c->route.address == ADDRESS_METADATA)
+		else
 			want_metadata(n, &p->nic_netdevs[i]);
 	}
 }

@@ -11,10 +11,13 @@
 const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex); /* or NULL */
 
 /*
- * The next VLAN above @nd that has the rail's addresses, then NULL; @i is 0 before the first. Where
- * @nd itself has an address to route for, those of VLANs are the host's, such as of its storage.
+ * The next VLAN above @nd, the netdev of @d or its bond, that has the rail's addresses, then NULL;
+ * @i is 0 before the first. Where @nd itself has an address to route for, or Address= is to give it
+ * one, those of VLANs are the host's, such as of its storage.
  */
-const struct netdev *nic_netdev_next_vlan(const struct plan *p, const struct netdev *nd, size_t *i);
+const struct netdev *nic_netdev_next_vlan(const struct config *c, const struct plan *p,
+					  const struct device *d, const struct netdev *nd,
+					  size_t *i);
 
 /*
  * With Address=metadata, a NIC that the metadata service has not described yet may be the primary
