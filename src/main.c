@@ -42,8 +42,8 @@ static const struct {
 	{ "Look" },
 	{ "status", "", "show the node as a tree: NUMA nodes, NICs, VFs, RDMA devices, reasons",
 	  command_status, TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON | TAKES_FOLLOW,
-	  "The state is the one that the service wrote; without a running service it is\n"
-	  "read now.\n"
+	  "The state is the one that the service wrote; without a running service, or\n"
+	  "with --config, it is read now.\n"
 	  "With --follow --json: one document on each line.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 not yet, 1 error.\n" },
 	{ "explain", "DEVICE",

@@ -319,21 +319,28 @@ static void a_pf_that_no_section_matches_any_more_gets_them_back_as_well(_unused
 	assert_pf_gets_back_all("pci:" PF, &change, "set-sysctl 1>0\nset-link-up ");
 }
 
+/* Beside a VRF, and with an address to give to the netdev of SECOND, which is the return value. */
+static struct netdev *set_vrf_scene(struct scene *s, struct address *ret)
+{
+	set_scene(s);
+	s->netdevs[N] = (struct netdev){ .name = "vrf0", .ifindex = 9, .kind = "vrf" };
+	COPY(s->config.service.node_nic, "none");
+	*ret = (struct address){ .family = AF_INET,
+				 .local = { 10, 30, 2, 2 },
+				 .peer = { 10, 30, 2, 2 },
+				 .prefix_len = 24,
+				 .flags = IFA_F_PERMANENT };
+	return &s->netdevs[OF_SECOND];
+}
+
 /* The kernel takes a port that leaves for another namespace out of its VRF: vrf_device_event(). */
 static void a_port_of_a_vrf_gets_nothing_back_outside_of_it(_unused_ void **state)
 {
-	struct address address = { .family = AF_INET,
-				   .local = { 10, 30, 2, 2 },
-				   .peer = { 10, 30, 2, 2 },
-				   .prefix_len = 24,
-				   .flags = IFA_F_PERMANENT };
+	struct address address;
 	struct netdev *nd;
 	struct scene s;
 
-	set_scene(&s);
-	s.netdevs[N] = (struct netdev){ .name = "vrf0", .ifindex = 9, .kind = "vrf" };
-	nd = &s.netdevs[OF_SECOND];
-	COPY(s.config.service.node_nic, "none");
+	nd = set_vrf_scene(&s, &address);
 	s.config.plugin.type = PLUGIN_SRIOV;
 	s.section.match = (char *)"pci:" SECOND;
 	s.section.mode = VF_MODE_EXCLUSIVE;
@@ -382,19 +389,12 @@ static void a_port_that_left_its_vrf_for_good_is_recorded_again(_unused_ void **
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct address address = { .family = AF_INET,
-					   .local = { 10, 30, 2, 2 },
-					   .peer = { 10, 30, 2, 2 },
-					   .prefix_len = 24,
-					   .flags = IFA_F_PERMANENT };
+		struct address address;
 		struct netdev *nd;
 		char text[2048];
 		struct scene s;
 
-		set_scene(&s);
-		s.netdevs[N] = (struct netdev){ .name = "vrf0", .ifindex = 9, .kind = "vrf" };
-		nd = &s.netdevs[OF_SECOND];
-		COPY(s.config.service.node_nic, "none");
+		nd = set_vrf_scene(&s, &address);
 		COPY(s.config.hash, "one");
 		s.section.match = (char *)"pci:" SECOND;
 		s.section.mode = VF_MODE_EXCLUSIVE;

@@ -365,8 +365,8 @@ int command_status(const struct command *cmd)
 	const char *problem =
 		cmd->is_follow && cmd->root
 			? "--follow is for the running system: nothing changes below --root"
-		: cmd->is_follow && cmd->config
-			? "--follow and --config: the service has read its own configuration"
+		: cmd->is_follow && cmd->config ? "--follow shows what the service does with its "
+						  "own configuration: leave out --config"
 		: cmd->is_problems && cmd->is_topology
 			? "--problems and --topology: take one of them"
 			: NULL;
