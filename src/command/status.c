@@ -62,7 +62,7 @@ static int look(struct os *d, const char *config, char **ret)
 	_cleanup_(config_done) struct config c = {};
 	int r = load_config(&d->fs, config, &c);
 
-	return r < 0 ? r : loop_state(d, &c, ret);
+	return r < 0 ? r : loop_state(d, &c, !config, ret);
 }
 
 /* The state as the service left it; as a look now shows it, without that or with @config. */

@@ -619,7 +619,7 @@ int loop_clear(const struct world *w, const struct config *c, const char *pci)
 	return write_state(&w->os->fs, c, &in.node, &in.memory, &in.plan);
 }
 
-int loop_state(struct os *d, const struct config *c, char **ret)
+int loop_state(struct os *d, const struct config *c, bool is_of_node, char **ret)
 {
 	_cleanup_(inspection_done) struct inspection in = {};
 	const struct world w = live_world(d);
@@ -630,7 +630,7 @@ int loop_state(struct os *d, const struct config *c, char **ret)
 							.is_recalling = true };
 	int r = look_and_plan(&pr, &in);
 
-	if (r >= 0)
+	if (r >= 0 && is_of_node)
 		r = loop_add_config_changed(c, &in.memory, &in.plan);
 	return r < 0 ? r : output_state(c, &in.node, &in.memory, &in.plan, ret);
 }

@@ -94,5 +94,6 @@ int loop_rounds(const struct world *w, const struct pass *pass, struct pass_resu
  */
 int loop_clear(const struct world *w, const struct config *c, const char *pci);
 
-/* The document of "status --json", made by looking now. */
-int loop_state(struct os *d, const struct config *c, char **ret);
+/* The document of "status --json", made by looking now. @is_of_node: the service is to run with @c.
+ */
+int loop_state(struct os *d, const struct config *c, bool is_of_node, char **ret);
