@@ -1018,6 +1018,26 @@ static void ra_only_ipv4(struct scene *s)
 	s->node.n_addresses = 0;
 	add_address(s, RAIL1, "10.0.0.2", 24, 200);
 }
+/* The router is in the VLAN alone. */
+static void ra_on_a_vlan(struct scene *s)
+{
+	vlan(s);
+	s->config.route.rules = POLICY_RULES_NO;
+	s->node.n_addresses--;
+	s->netdevs[3].conf = s->netdevs[0].conf;
+	COPY(s->gids[0][1].netdev, "eth1.7");
+	s->ports[0].n_gids = 2;
+	s->neighbours[0].ifindex = s->routes[0].ifindex = s->addresses[0].ifindex = 95;
+}
+/* It is left out of [Route], and handed out all the same. */
+static void ra_of_the_node(struct scene *s)
+{
+	COPY(s->config.service.node_nic, "netdev:eth1");
+	s->config.plugin.type = PLUGIN_RDMA_SHARED;
+	s->node.n_neighbours = 0;
+	ra_off(s);
+	ra_no_gid(s);
+}
 static void ra_erdma(struct scene *s)
 {
 	s->pcis[0].vendor = 0x1ded;
@@ -1052,6 +1072,8 @@ static void router_advertisements_are_listened_to(_unused_ void **state)
 		{ "before 5.16, not for ever", ra_old_kernel_dead, "" },
 		{ "no GID of it", ra_no_gid, "wait " FIRST " no-ipv6-gid" },
 		{ "a GID of IPv4 is not enough", ra_only_ipv4, "wait " FIRST " no-ipv6-gid" },
+		{ "the GID of a VLAN above it", ra_on_a_vlan, "" },
+		{ "not of a NIC that the node needs", ra_of_the_node, "write-plugin  plugin-name" },
 		{ "eRDMA has no IPv6", ra_erdma, "wait " FIRST " ipv6-erdma" },
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "judge-rules.h"
 
+#include "../guard/guard-rules.h"
 #include "../guard/vf-precheck-rules.h"
 #include "../model/in-use.h"
 #include "../model/ip.h"
@@ -195,14 +196,10 @@ static bool is_own_netdev(const struct node *n, const struct device *d, const ch
 	       (nd && !nd->port_name[0] && streq(nd->pci, d->pci->address));
 }
 
-static bool is_gid_ready(const struct node *n, const struct device *d, const struct port *port,
-			 bool is_ipv6)
+static bool is_gid_ready(const struct node *n, const struct device *d, const struct port *port)
 {
-	uint8_t bytes[16];
-
 	return ANY(g, port->gids, port->n_gids,
-		   streq(g->type, GID_ROCE_V2) && g->netdev[0] && is_own_netdev(n, d, g->netdev) &&
-			   (!is_ipv6 || (gid_parse(g->gid, bytes) && gid_is_global_ipv6(bytes))));
+		   streq(g->type, GID_ROCE_V2) && g->netdev[0] && is_own_netdev(n, d, g->netdev));
 }
 
 /*
@@ -239,6 +236,21 @@ static bool has_address(const struct plan *p, const struct device *d, const stru
 	for (size_t i = 0; (nd = graph_of(&p->graph, d->pci->address, &i));)
 		if (nd->netns == 0 && (port ? gid_index_of(port, nd->name, NULL) >= 0
 					    : has_routable_address(p->graph.n, nd)))
+			return true;
+	return false;
+}
+
+/* Has the port a GID of a global IPv6 address of the netdev, or of a VLAN or bond above it? */
+static bool has_ipv6_gid(const struct plan *p, const struct device *d, const struct port *port)
+{
+	const struct netdev *nd;
+	uint8_t bytes[16];
+
+	for (size_t i = 0; (nd = graph_of(&p->graph, d->pci->address, &i));)
+		if (nd->netns == 0 &&
+		    ANY(g, port->gids, port->n_gids,
+			streq(g->type, GID_ROCE_V2) && streq(g->netdev, nd->name) &&
+				gid_parse(g->gid, bytes) && gid_is_global_ipv6(bytes)))
 			return true;
 	return false;
 }
@@ -280,11 +292,12 @@ static enum reason judge_address(const struct config *c, const struct plan *p, s
 				 const struct port *port)
 {
 	const bool is_without = ibdev_lacks_mad(d->ibdev); /* its GID is of no address */
-	const bool is_ipv6 = c->route.manage && c->route.ipv6 == IPV6_RA && !pci_is_erdma(d->pci);
+	const bool is_ipv6 = c->route.manage && c->route.ipv6 == IPV6_RA && !pci_is_erdma(d->pci) &&
+			     guard_may(d, GUARD_ROUTES);
 
-	if (!is_without && !is_gid_ready(p->graph.n, d, port, false))
+	if (!is_without && !is_gid_ready(p->graph.n, d, port))
 		return REASON_NO_GID;
-	if (!is_without && is_ipv6 && !is_gid_ready(p->graph.n, d, port, true))
+	if (!is_without && is_ipv6 && !has_ipv6_gid(p, d, port))
 		return REASON_NO_IPV6_GID;
 	if (!d->needs_address || has_address(p, d, is_without ? NULL : port))
 		return REASON_NONE;
