@@ -63,6 +63,11 @@ a_pass_begins_when_it_is_quiet_and_a_storm_puts_it_off_for_five_seconds(void **s
 	at(&s, START + 40 * SEC, EVENT_RESULT, &ready);
 	at(&s, START + 50 * SEC, EVENT_CHANGED, NULL);
 	assert_int_equal(s.at_usec[TIMER_SETTLE], START + 51 * SEC);
+
+	/* No storm is shorter than the quiet that is asked for. */
+	s.settle_usec = 30 * SEC;
+	at(&s, START + 51 * SEC, EVENT_CHANGED, NULL);
+	assert_int_equal(s.at_usec[TIMER_SETTLE], START + 80 * SEC);
 }
 
 /* While RDMA devices are due, each of them an event, a look would only count them. */

@@ -71,7 +71,7 @@ static bool is_ibdev_due(const struct schedule *s)
 static void arm_settle(struct schedule *s)
 {
 	uint64_t settle_usec = s->settle_usec, ahead_usec = AHEAD(settle_usec);
-	uint64_t storm_usec = STORM_USEC;
+	uint64_t storm_usec = MAX(STORM_USEC, settle_usec);
 
 	if (is_ibdev_due(s)) {
 		settle_usec = ahead_usec = MAX(settle_usec, DUE_USEC);
