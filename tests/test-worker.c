@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "../src/service/worker.h"
@@ -67,19 +68,20 @@ static void read_next(struct worker *w, struct worker_message *m)
 	assert_int_equal(worker_read(w, m), 1);
 }
 
-static void a_worker_can_be_ended_goes_first_and_has_nothing_open(void **state _unused_)
+static void a_worker_can_be_ended_goes_first_and_has_the_journal_alone_open(void **state _unused_)
 {
 	const int score = read_score();
 	const struct pass pass = {};
 	struct worker_message m = {};
 	struct worker w = {};
-	int status, of_service[2];
+	int status, of_service[2], of_journal[2];
 	sigset_t mask;
 	char byte;
 
 	be_service(&mask);
 	write_score(500);
 	assert_int_equal(pipe2(of_service, O_CLOEXEC | O_NONBLOCK), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, of_journal), 0);
 	assert_int_equal(worker_start(&pass, true, &w), 0);
 	write_score(score);
 	read_next(&w, &m);
@@ -88,6 +90,9 @@ static void a_worker_can_be_ended_goes_first_and_has_nothing_open(void **state _
 	close(of_service[1]);
 	assert_int_equal(read(of_service[0], &byte, 1), 0); /* nobody else has it open */
 	close(of_service[0]);
+	close(of_journal[1]);
+	assert_int_equal(send(of_journal[0], &byte, 1, 0), 1); /* the worker logs by it */
+	close(of_journal[0]);
 	assert_int_equal(waitpid(w.pid, &status, WNOHANG), 0);
 	assert_int_equal(worker_release(&w), 0);
 	read_next(&w, &m);
@@ -139,7 +144,7 @@ static void the_time_for_the_lock_is_not_left_to_the_pass(void **state _unused_)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_worker_can_be_ended_goes_first_and_has_nothing_open),
+		cmocka_unit_test(a_worker_can_be_ended_goes_first_and_has_the_journal_alone_open),
 		cmocka_unit_test(a_worker_is_given_up_after_the_longest_of_its_actions),
 		cmocka_unit_test(the_time_for_the_lock_is_not_left_to_the_pass),
 	};

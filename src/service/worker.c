@@ -84,6 +84,20 @@ static void go_first(void)
 		log_debug_errno(-errno, "oom_score_adj");
 }
 
+/*
+ * Is it the socket by which libsystemd writes to the journal? It keeps the number for good, in a
+ * fork as well: journal_fd() in src/libsystemd/sd-journal/journal-send.c. No other socket of this
+ * kind is open for longer than a call.
+ */
+static bool is_of_journal(int fd)
+{
+	int domain = 0, type = 0;
+
+	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &(socklen_t){ sizeof(domain) });
+	getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &(socklen_t){ sizeof(type) });
+	return domain == AF_UNIX && type == SOCK_DGRAM;
+}
+
 /* A worker that is stuck in the kernel must not keep the service's sockets and pipes open. */
 static int close_others(const struct worker *w)
 {
@@ -95,7 +109,8 @@ static int close_others(const struct worker *w)
 	while ((d = readdir(folder))) {
 		const int fd = (int)strtol(d->d_name, NULL, 10);
 
-		if (fd > STDERR_FILENO && fd != w->pipe && fd != w->gate && fd != dirfd(folder))
+		if (fd > STDERR_FILENO && fd != w->pipe && fd != w->gate && fd != dirfd(folder) &&
+		    !is_of_journal(fd))
 			close(fd);
 	}
 	return 0;
