@@ -155,8 +155,18 @@ static void tell_waiting(void *userdata)
 		log_info("Waiting for the pass of " UNIT " to end");
 }
 
-/* May the service still make the node ready? It may when systemd cannot be asked. */
-static bool may_get_ready(void *userdata)
+/* Is the state that of another configuration than the service starts with? */
+static bool is_of_other_config(const struct fs *fs)
+{
+	_cleanup_(freep) char *state = NULL;
+
+	return fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &state, NULL) >= 0 &&
+	       status_add_config_changed(fs, &state) > 0;
+}
+
+/* A service that ends no start or reload has made its state. Where systemd cannot be asked that is
+ * not known, and the state that is there counts. */
+static enum wait_for what_comes(void *userdata)
 {
 	struct waiting *w = userdata;
 	const struct manager_activity *a = &w->activity;
@@ -165,16 +175,18 @@ static bool may_get_ready(void *userdata)
 		manager_watch_done(&w->watch);
 		w->fd = -EBADF;
 	}
-	if (w->fd < 0)
-		return true;
-	return a->has_job || (!streq(a->active, "inactive") && !streq(a->active, "failed"));
+	if (w->fd < 0 || (!a->has_job && streq(a->active, "active")))
+		return WAIT_ANY;
+	if (!a->has_job && (streq(a->active, "inactive") || streq(a->active, "failed")))
+		return WAIT_NOTHING;
+	return is_of_other_config(w->fs) ? WAIT_NEXT : WAIT_ANY;
 }
 
 static int wait_for_node(const struct command *cmd, struct waiting *w, enum node_state *ret)
 {
 	const struct wait request = {
 		.timeout_usec = cmd->timeout_usec,
-		.may_come = may_get_ready,
+		.what = what_comes,
 		.on_tick = isatty(STDERR_FILENO) ? tell_waiting : NULL,
 		.fd = &w->fd,
 		.userdata = w,

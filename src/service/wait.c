@@ -87,14 +87,18 @@ int wait_state(const struct fs *fs, const struct wait *w, enum node_state *ret)
 		return inotify;
 
 	for (;;) {
+		enum wait_for what;
+
 		/* Watch first, look then: a change in between wakes us. */
 		r = wait_watch(inotify);
 		if (r < 0)
 			return r;
-		if (w->may_come && !w->may_come(w->userdata))
+		what = w->what ? w->what(w->userdata) : WAIT_ANY;
+		if (what == WAIT_NOTHING)
 			return -ESRCH;
 		r = wait_read_state(fs, ret);
-		if (r >= 0 && (*ret == NODE_READY || (*ret != NODE_STARTING && !w->until_ready)))
+		if (r >= 0 && what == WAIT_ANY &&
+		    (*ret == NODE_READY || (*ret != NODE_STARTING && !w->until_ready)))
 			return 0;
 		r = wait_event(inotify, w, until, &tick);
 		if (r < 0)

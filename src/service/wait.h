@@ -12,13 +12,18 @@ int wait_read_state(const struct fs *fs, enum node_state *ret);
 
 #define WAIT_TICK_USEC (10 * USEC_PER_SEC)
 
+enum wait_for {
+	WAIT_NOTHING, /* what a service that has ended left says nothing of the node as it is now */
+	WAIT_NEXT,    /* that which is there is of before */
+	WAIT_ANY
+};
+
 struct wait {
 	uint64_t timeout_usec; /* UINT64_MAX: for ever */
 	bool until_ready;      /* a degraded node is waited for as well */
-	/* Asked before each look whether the service still makes a state: what one that has ended
-	 * left says nothing of the node as it is now. NULL: it may. A state that cannot be read is
-	 * waited for as well. */
-	bool (*may_come)(void *userdata);
+	/* Asked before each look what there is to wait for. NULL: WAIT_ANY. A state that cannot be
+	 * read is waited for as well. */
+	enum wait_for (*what)(void *userdata);
 	void (*on_tick)(void *userdata); /* each WAIT_TICK_USEC; NULL: never */
 	const int *fd; /* one that wakes it as well, or a negative number; NULL: none */
 	void *userdata;
