@@ -1021,6 +1021,26 @@ static void vfs_come_where_they_get_a_driver(_unused_ void **state)
 	}
 }
 
+static void
+a_pod_registers_by_the_kubelets_socket_where_its_folder_is_another(_unused_ void **state)
+{
+	static const enum plugin_type types[] = { PLUGIN_RDMA_SHARED, PLUGIN_SRIOV };
+
+	for (size_t i = 0; i < ELEMENTSOF(types); i++) {
+		_cleanup_(freep) char *usual = NULL, *other = NULL;
+		struct scene s;
+
+		set_scene(&s, types[i]);
+		COPY(s.config.plugin.config_file, "/run/a/config.json");
+		assert_int_equal(output_manifest(&s.config, KUBELET_ROOT_DIR, "", &usual), 0);
+		assert_int_equal(output_manifest(&s.config, "/data/kubelet", "", &other), 0);
+		assert_non_null(strstr(usual, "mountPath: /var/lib/kubelet/plugins_registry\n"));
+		assert_non_null(strstr(usual, "path: /var/lib/kubelet/plugins_registry\n"));
+		assert_null(strstr(other, "plugins_registry"));
+		assert_non_null(strstr(other, "path: /var/lib/kubelet/device-plugins\n"));
+	}
+}
+
 static void a_pod_is_another_when_its_file_is(_unused_ void **state)
 {
 	_cleanup_(freep) char *a = NULL, *b = NULL, *c = NULL;
@@ -1056,6 +1076,8 @@ int main(void)
 		cmocka_unit_test(check_names_devices_that_are_exposed_and_that_are_not),
 		cmocka_unit_test(a_device_comes_by_a_change_or_by_what_ends_itself),
 		cmocka_unit_test(vfs_come_where_they_get_a_driver),
+		cmocka_unit_test(
+			a_pod_registers_by_the_kubelets_socket_where_its_folder_is_another),
 		cmocka_unit_test(a_pod_is_another_when_its_file_is),
 	};
 

@@ -59,7 +59,18 @@ static void print_head(FILE *f, enum plugin_type type, const struct config *c, c
 		plugins[type].name, plugins[type].name, hash_text(document), c->plugin.image);
 }
 
-static void print_container(FILE *f, enum plugin_type type, const char *file)
+/*
+ * A plugin that sees PLUGINS_REGISTRY registers by a socket there, and tells the
+ * kubelet its path in the container: GetInfo() in pkg/resources/server.go of both plugins. With
+ * another --root-dir the kubelet has no such path. Without the folder they register by the socket
+ * of the kubelet, whose path is fixed.
+ */
+static bool is_mounted(const char *mount, const char *root_dir)
+{
+	return !streq(mount, PLUGINS_REGISTRY) || streq(root_dir, KUBELET_ROOT_DIR);
+}
+
+static void print_container(FILE *f, enum plugin_type type, const char *file, const char *root_dir)
 {
 	if (plugins[type].argument && !streq(file, "config.json")) /* that is where they look */
 		fprintf(f,
@@ -75,26 +86,15 @@ static void print_container(FILE *f, enum plugin_type type, const char *file)
 		"      readOnly: true\n",
 		plugins[type].folder);
 	for (size_t i = 0; i < MOUNTS_MAX && plugins[type].mounts[i]; i++)
-		fprintf(f,
-			"    - name: host-%zu\n"
-			"      mountPath: %s\n",
-			i, plugins[type].mounts[i]);
-}
-
-/* Seen under the same path, but for PLUGINS_REGISTRY: that is below --root-dir, which no plugin
- * knows. DevicePluginPath of the kubelet is fixed. */
-static const char *host_path(const char *mount, const char *root_dir, char ret[static PATH_LEN])
-{
-	if (!streq(mount, PLUGINS_REGISTRY))
-		return mount;
-	snprintf(ret, PATH_LEN, "%s%s", root_dir, mount + strlen(KUBELET_ROOT_DIR));
-	return ret;
+		if (is_mounted(plugins[type].mounts[i], root_dir))
+			fprintf(f,
+				"    - name: host-%zu\n"
+				"      mountPath: %s\n",
+				i, plugins[type].mounts[i]);
 }
 
 static void print_volumes(FILE *f, enum plugin_type type, const char *folder, const char *root_dir)
 {
-	char path[PATH_LEN];
-
 	fprintf(f,
 		"  volumes:\n"
 		"  - name: config\n"
@@ -103,12 +103,13 @@ static void print_volumes(FILE *f, enum plugin_type type, const char *folder, co
 		"      type: Directory\n",
 		folder);
 	for (size_t i = 0; i < MOUNTS_MAX && plugins[type].mounts[i]; i++)
-		fprintf(f,
-			"  - name: host-%zu\n"
-			"    hostPath:\n"
-			"      path: %s\n"
-			"      type: DirectoryOrCreate\n",
-			i, host_path(plugins[type].mounts[i], root_dir, path));
+		if (is_mounted(plugins[type].mounts[i], root_dir))
+			fprintf(f,
+				"  - name: host-%zu\n"
+				"    hostPath:\n"
+				"      path: %s\n"
+				"      type: DirectoryOrCreate\n",
+				i, plugins[type].mounts[i]);
 }
 
 int output_manifest(const struct config *c, const char *root_dir, const char *document, char **ret)
@@ -123,7 +124,7 @@ int output_manifest(const struct config *c, const char *root_dir, const char *do
 	PRINT(folder, "%.*s", slash ? (int)(slash - c->plugin.config_file) : 0,
 	      c->plugin.config_file);
 	print_head(out.f, c->plugin.type, c, document);
-	print_container(out.f, c->plugin.type, slash ? slash + 1 : "");
+	print_container(out.f, c->plugin.type, slash ? slash + 1 : "", root_dir);
 	print_volumes(out.f, c->plugin.type, folder, root_dir);
 	return stream_take(&out, ret);
 }

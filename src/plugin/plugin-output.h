@@ -104,7 +104,7 @@ int output_plugin_all(const struct config *c, const struct node *n, struct plan 
 /**
  * output_manifest() - the pod
  * @c:        for the type, the image and the folder of the plugin's file
- * @root_dir: of the kubelet: the plugin registers below it
+ * @root_dir: of the kubelet: the way in which the plugin registers depends on it
  * @document: the text of that file, for the hash
  * @ret:      YAML, owned by the caller
  *
