@@ -568,6 +568,36 @@ static void without_a_usable_device_there_are_no_objects(_unused_ void **state)
 	assert_null(text);
 }
 
+static void objects_that_the_api_would_refuse_are_not_made(_unused_ void **state)
+{
+	static const char name[] =
+		"rdma.gpu-cluster-east-1.networking.example.internal/rail_network";
+	struct pci pcis[700] = {};
+	struct device devices[ELEMENTSOF(pcis)];
+	struct scene s;
+	char *text = NULL;
+
+	set_scene(&s, PLUGIN_DRA_SRIOV);
+	COPY(s.config.plugin.resource, name);
+	assert_int_equal(output_dra(&s.config, &s.node, &s.plan, &text), -E2BIG);
+	s.config.plugin.resource[63] = '\0';
+	assert_int_equal(output_dra(&s.config, &s.node, &s.plan, &text), 0);
+	free(TAKE(text));
+
+	set_scene(&s, PLUGIN_DRANET);
+	for (size_t i = 0; i < ELEMENTSOF(devices); i++) {
+		devices[i] = s.devices[1];
+		devices[i].pci = &pcis[i];
+		snprintf(pcis[i].address, sizeof(pcis[i].address), "%04zx:41:00.1", i);
+	}
+	s.plan.devices = devices;
+	s.plan.n_devices = ELEMENTSOF(devices);
+	assert_int_equal(output_dra(&s.config, &s.node, &s.plan, &text), -E2BIG);
+	s.plan.n_devices = 600;
+	assert_int_equal(output_dra(&s.config, &s.node, &s.plan, &text), 0);
+	free(text);
+}
+
 #define LIST(...)  "{\"configList\":[" __VA_ARGS__ "]}"
 #define POOL(name) "{\"resourceName\":\"" name "\",\"rdmaHcaMax\":1,"
 #define ALL(name)  POOL(name) "\"selectors\":{\"drivers\":[\"mlx5_core\"]}}"
@@ -1068,6 +1098,7 @@ int main(void)
 		cmocka_unit_test(a_dra_driver_has_no_file),
 		cmocka_unit_test(objects_select_each_device_of_a_resource_once),
 		cmocka_unit_test(without_a_usable_device_there_are_no_objects),
+		cmocka_unit_test(objects_that_the_api_would_refuse_are_not_made),
 		cmocka_unit_test(a_file_of_anybody_is_judged_by_the_same_rules),
 		cmocka_unit_test(files_of_each_kind_are_what_the_plugins_read),
 		cmocka_unit_test(a_file_does_not_change_while_a_device_is_in_a_pod),

@@ -324,6 +324,10 @@ static int make_manifest(struct os *d, const struct config *c, char **ret)
 	if (r == -EEXIST)
 		log_error("Two resources would have objects of one name, in which \"/\" and \"_\" "
 			  "are \"-\": use another Resource= for one of them");
+	if (r == -E2BIG)
+		log_error("A resource has a name of more than 63 characters, or more devices than "
+			  "one "
+			  "DeviceClass can select: use another Resource=, or several");
 	return r;
 }
 

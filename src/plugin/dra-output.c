@@ -21,6 +21,11 @@
 #define SRIOV_HEAD  "apiVersion: " SRIOV "/v1alpha1\nkind: "
 #define SRIOV_SPACE "  namespace: dra-driver-sriov\n"
 
+/* LabelValueMaxLength of k8s.io/apimachinery and CELSelectorExpressionMaxLength of
+ * k8s.io/api/resource/v1 */
+#define MAX_LABEL      63
+#define MAX_EXPRESSION (10 * 1024)
+
 /* A resource and the names of its objects. */
 struct dra_pool {
 	const struct config *config;
@@ -82,20 +87,24 @@ static void put_policy(FILE *f, const struct dra_pool *pool)
 	fputs("]\n", f);
 }
 
-static void put_class(FILE *f, const struct dra_pool *pool)
+/* Return: the length of its expression. */
+static long put_class(FILE *f, const struct dra_pool *pool)
 {
+	long from;
+
 	fprintf(f,
 		"---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata:\n  name: %s\n"
 		"spec:\n  extendedResourceName: %s\n  selectors:\n  - cel:\n"
 		"      expression: >-\n",
 		pool->name, pool->resource);
+	from = ftell(f);
 	if (pool->is_sriov) {
 		fprintf(f,
 			"        device.driver == \"" SRIOV "\" &&\n"
 			"        \"resourceName\" in device.attributes[\"" SRIOV "\"] &&\n"
 			"        device.attributes[\"" SRIOV "\"].resourceName == \"%s\"\n",
 			pool->name);
-		return;
+		return ftell(f) - from;
 	}
 	fputs("        device.driver == \"dra.net\" && device.attributes[\"dra.net\"].rdma == true "
 	      "&&\n"
@@ -104,6 +113,7 @@ static void put_class(FILE *f, const struct dra_pool *pool)
 	      f);
 	put_keys(f, pool);
 	fputs("]\n", f);
+	return ftell(f) - from;
 }
 
 static void put_claim(FILE *f, const struct dra_pool *pool, bool has_gpu)
@@ -170,9 +180,12 @@ int output_dra(const struct config *c, const struct node *n, const struct plan *
 		set_name(&pool);
 		if (is_named_twice(&pool))
 			return -EEXIST;
+		if (pool.is_sriov && strlen(pool.name) > MAX_LABEL)
+			return -E2BIG;
 		if (pool.is_sriov)
 			put_policy(out.f, &pool);
-		put_class(out.f, &pool);
+		if (put_class(out.f, &pool) > MAX_EXPRESSION)
+			return -E2BIG;
 		put_claim(out.f, &pool, node_count_gpus(n) > 0);
 	}
 	return stream_take(&out, ret);

@@ -117,6 +117,7 @@ int output_manifest(const struct config *c, const char *root_dir, const char *do
  * @c: with Type=sriov or dra-sriov they are of dra-driver-sriov, else of dranet
  *
  * Return: 0, -ENODATA when no device of this node is usable, -EEXIST when two resources would have
- * objects of one name, or -ENOMEM.
+ * objects of one name, -E2BIG when a name or an expression is longer than the API takes, or
+ * -ENOMEM.
  */
 int output_dra(const struct config *c, const struct node *n, const struct plan *p, char **ret);
