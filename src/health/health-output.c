@@ -93,6 +93,8 @@ static int judge(const json_t *document, const char *name, FILE *f)
 		return judge_state(document, f);
 	if (put_reasons(document, i, NULL, f) > 0)
 		return HEALTH_NOT_OK;
+	if (streq(document_get_text(document, "state"), node_state_name(NODE_STARTING)))
+		return judge_state(document, f);
 	if (streq(conditions[i].list, "reasons") && nic && !json_object_get(nic, "link")) {
 		fputs("losses of links are not counted: [Health] is not set", f);
 		return HEALTH_UNKNOWN;

@@ -25,7 +25,8 @@ enum { /* exit codes */
  *             met, or the state
  * @ret:       owned, one line
  *
- * Return: HEALTH_*, or -ENOMEM.
+ * Return: HEALTH_*, or -ENOMEM. While the node is starting, a condition that is not met is not
+ * known.
  */
 int output_npd(const char *json, const char *boot_id, const char *condition, char **ret);
 
