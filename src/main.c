@@ -79,8 +79,8 @@ static const struct {
 	{ "health", "[DEVICE]",
 	  "show how often links were lost, and hints about NICs, of the last pass", command_health,
 	  TAKES_ARCHIVE | TAKES_NPD | TAKES_JSON,
-	  "Losses are counted with [Health] Flap= or Drop=. --npd answers as a plugin of\n"
-	  "node-problem-detector, with one line; CONDITION is RdmaNotReady,\n"
+	  "Losses are counted with [Health] Flap= or Drop=. --npd, without DEVICE, answers\n"
+	  "as a plugin of node-problem-detector, with one line; CONDITION is RdmaNotReady,\n"
 	  "RdmaLinkFlapping or RdmaPcieDegraded.\n"
 	  "Exit code: 0 nothing is wrong, 1 something is, 2 not known, or error.\n" },
 	{ "wait", "", "wait until the node is ready or degraded", command_wait,
@@ -393,6 +393,10 @@ static int check_line(size_t verb, int n_arguments, char **arguments, const stru
 	if (n_arguments > (verbs[verb].argument[0] ? 1 : 0) && !(verbs[verb].takes & TAKES_MANY)) {
 		log_error("%s takes %s", verbs[verb].name,
 			  verbs[verb].argument[0] ? "one argument at most" : "no argument");
+		return -EINVAL;
+	}
+	if (n_arguments > 0 && line->command.npd) {
+		log_error("--npd takes no DEVICE: use --npd=CONDITION");
 		return -EINVAL;
 	}
 	if (n_arguments > 0 && !*arguments[0]) {
