@@ -515,8 +515,7 @@ static bool is_same_as_before(const struct fs *fs, const struct config *now)
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config before = {};
 
-	return config_load(fs, NULL, &before, &errors) >= 0 && errors.n_unknown == 0 &&
-	       streq(before.hash, now->hash);
+	return config_load(fs, NULL, &before, &errors) >= 0 && streq(before.hash, now->hash);
 }
 
 static int lock(const struct fs *fs)

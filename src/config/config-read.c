@@ -637,8 +637,8 @@ static int finish(struct config *c, const struct config_errors *errors)
 	if (r < 0)
 		return r;
 
-	PRINT(c->hash, "%016" PRIx64, hash_text(text));
 	c->has_unknown = errors->n_unknown > 0;
+	PRINT(c->hash, "%016" PRIx64, hash_text(text) ^ c->has_unknown);
 	if (c->has_unknown)
 		COPY(c->problem, config_errors_first(errors));
 	return 0;

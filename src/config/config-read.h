@@ -80,7 +80,8 @@ int config_parse_text(const char *file, const char *text, size_t size, struct co
  * the defaults; each [Device NAME] with all that it has of [Device]. Reading it gives the same
  * struct
  *
- * It is what is kept as last good configuration, and what .hash is made of (FNV-1a, 64 bits).
+ * It is what is kept as last good configuration, and what .hash is made of: FNV-1a, 64 bits, the
+ * last one of them turned round where .has_unknown is set.
  *
  * Return: 0 or -ENOMEM.
  */

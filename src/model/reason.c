@@ -19,7 +19,8 @@ static const struct {
 		"config-unknown",
 		"The configuration has a key or section that this version does not know",
 		"Correct its name or remove it (\"rdma-provision check\" names the nearest one), "
-		"or install the version that knows it.",
+		"or install the version that knows it, then \"systemctl restart "
+		"rdma-provision.service\".",
 	},
 	[REASON_CONFIG_IGNORED] = {
 		"config-ignored",
