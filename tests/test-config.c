@@ -605,6 +605,18 @@ static void keys_that_contradict_each_other_are_refused_where_the_later_is(void 
 		  "Manifest=/etc/manifests/a.yaml with Type=dranet is not valid: use another "
 		  "Type=, for a DRA driver needs the API server and is no static pod (/f:4)",
 		  0 },
+		{ "[DevicePlugin]\nType=hca\nConfigFile=/run/a/b.json\n",
+		  "ConfigFile=/run/a/b.json with Type=hca is not valid: use a file named "
+		  "config.json, for in its mode hca the plugin reads no other one (/f:3)",
+		  0 },
+		{ "[DevicePlugin]\nConfigFile=/run/a/xconfig.json\nType=hca\n",
+		  "ConfigFile=/run/a/xconfig.json with Type=hca is not valid: use a file named "
+		  "config.json, for in its mode hca the plugin reads no other one (/f:3)",
+		  0 },
+		{ "[DevicePlugin]\nType=hca\nConfigFile=/run/a/config.json\n" NIC, NULL,
+		  COUNT_UNSET },
+		{ "[DevicePlugin]\nType=hca\n" NIC, NULL, COUNT_UNSET },
+		{ "[DevicePlugin]\nType=sriov\nConfigFile=/run/a/b.json\n" NIC, NULL, COUNT_UNSET },
 		/* What follows from a malformed value is not told as well. */
 		{ NIC "VirtualFunctions=shared-multi\nCount=none\n",
 		  "Count=none is not valid: use a number from 1 to 65535, or max (/f:4)", 0 },

@@ -424,6 +424,22 @@ static int check_manifest(const struct merge *m, const struct config *c)
 	return 0;
 }
 
+/* The argument of each mode that names the plugin's file is in plugin/manifest-output.c; hca has
+ * none. */
+static int check_config_file(const struct merge *m, const struct config *c)
+{
+	const struct said *file = said_of(m, 0, setting_find("DevicePlugin", "ConfigFile"));
+	const struct said *type = said_of(m, 0, setting_find("DevicePlugin", "Type"));
+
+	if (c->plugin.type != PLUGIN_HCA || !file ||
+	    streq(strrchr(c->plugin.config_file, '/'), "/config.json"))
+		return 0;
+	return malformed_at(m, later(file, type),
+			    "ConfigFile=%s with Type=hca is not valid: use a file named "
+			    "config.json, for in its mode hca the plugin reads no other one",
+			    c->plugin.config_file);
+}
+
 /* A map with an entry makes a card trust it. */
 static int check_dscp(const struct merge *m, const struct config *c)
 {
@@ -603,6 +619,8 @@ static int build(const struct merge *m, struct config *c)
 		r = check_netns(m, c);
 	if (r >= 0)
 		r = check_manifest(m, c);
+	if (r >= 0)
+		r = check_config_file(m, c);
 	if (r >= 0)
 		r = check_dscp(m, c);
 	if (r >= 0)
