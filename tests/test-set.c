@@ -419,6 +419,12 @@ static void unset_tells_where_else_a_key_is_set(void **state)
 	assert_non_null(strstr(said, "nor anywhere else"));
 	assert_int_equal(run(t, true, NULL, "Route.Manage=yes", said), -EINVAL);
 	assert_file(t, SET_PATH, "[Kubelet]\nGate=strict\n");
+
+	tree_file(t, SET_PATH, "[Kubelet]\nGate=strict\n[Route]\nManage=yes\n");
+	assert_int_equal(run(t, true, NULL, "Kubelet.Gate Route.Manage", said), 1);
+	assert_non_null(strstr(said, "Route.Manage: /usr/local/lib/rdma-provision/"
+				     "rdma-provision.conf.d/20-x.conf:3 says Manage=no"));
+	assert_null(strstr(said, "Kubelet.Gate: "));
 }
 
 static void unset_may_not_leave_something_invalid(void **state)

@@ -453,7 +453,7 @@ static void tell_written(const struct setting_change *c)
 			   c->preset.text ? c->preset.target : "");
 }
 
-/* Logs settings that were set and that another file overrides. */
+/* Logs settings that were set and another file overrides, or were removed and one still sets. */
 static int tell_overridden(const struct setting_change *c)
 {
 	for (size_t i = 0; i < c->n_items; i++) {
@@ -462,13 +462,14 @@ static int tell_overridden(const struct setting_change *c)
 		char buf[QUOTED_LEN];
 		int r;
 
-		if (!a->value)
-			continue;
 		r = find_in_force(&c->files, a, &place);
 		if (r < 0)
 			return r;
-		if (r > 0 && !streq(place.file->path, "/" SET_PATH) &&
-		    !streq(place.pair->value, a->value))
+		if (r > 0 && !a->value)
+			log_info("%s.%s: %s:%u says %s=%s", a->section, a->key, place.file->path,
+				 place.pair->line, a->key, config_quoted(place.pair->value, buf));
+		else if (r > 0 && !streq(place.file->path, "/" SET_PATH) &&
+			 !streq(place.pair->value, a->value))
 			log_warning("%s.%s=%s is not in force: %s:%u comes later and says %s=%s",
 				    a->section, a->key, a->value, place.file->path,
 				    place.pair->line, a->key,
