@@ -367,9 +367,7 @@ int command_status(const struct command *cmd)
 			? "--follow is for the running system: nothing changes below --root"
 		: cmd->is_follow && cmd->config ? "--follow shows what the service does with its "
 						  "own configuration: leave out --config"
-		: cmd->is_problems && cmd->is_topology
-			? "--problems and --topology: take one of them"
-			: NULL;
+						: NULL;
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	enum node_state state = NODE_STARTING;
 	int r;
