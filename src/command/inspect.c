@@ -120,9 +120,9 @@ static void warn_of_names(const struct config *c)
 static void warn_of_route(const struct config *c)
 {
 	const bool is_static = c->route.manage && c->route.address == ADDRESS_STATIC;
+	_cleanup_(freep) char *text = NULL; /* without what is the default, as Manage=no is */
 
-	if (!c->route.manage && (c->route.address != ADDRESS_EXISTING || c->route.ipv6 == IPV6_RA ||
-				 c->route.rules == POLICY_RULES_YES))
+	if (!c->route.manage && config_text(c, &text) >= 0 && strstr(text, "[Route]\n"))
 		log_warning("[Route] has no effect without Manage=yes");
 	for (size_t i = 0; i < c->n_devices && !is_static; i++)
 		if (c->devices[i].address.family != 0)
