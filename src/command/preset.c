@@ -10,30 +10,14 @@
 #include "../pass/loop.h"
 #include "session.h"
 
+#include <fnmatch.h>
+
 #define TYPE_USEC (12 * USEC_PER_SEC) /* the helper ends after 10 s */
 
 void preset_done(struct preset *p)
 {
 	free(p->text);
 	*p = (struct preset){};
-}
-
-static bool has_suffix(const char *name)
-{
-	const size_t n = strlen(name);
-
-	return name[0] != '.' && n > strlen(".conf") && streq(name + n - strlen(".conf"), ".conf");
-}
-
-/* Is the link to a preset: "/usr/lib/.../NAME.conf", or the same as a path from its own folder? */
-static bool is_own_target(const char *target)
-{
-	const char *name;
-
-	while (is_prefix(target, "../") || *target == '/')
-		target += *target == '/' ? 1 : 3;
-	name = after(target, PRESET_FOLDER "/");
-	return name && !strchr(name, '/') && has_suffix(name);
 }
 
 /* Lists the presets, in order of their names. */
@@ -48,7 +32,7 @@ static int list_presets(const struct fs *fs, struct fs_names *ret)
 	for (size_t i = 0; i < names.n_names; i++) {
 		char *name = names.names[i];
 
-		if (!has_suffix(name)) {
+		if (fnmatch("*.conf", name, FNM_PERIOD) != 0) {
 			free(name);
 			continue;
 		}
@@ -97,7 +81,7 @@ static bool is_linked(const struct fs *fs, const char *name)
 	char target[PATH_MAX];
 	const char *file;
 
-	if (fs_read_link(fs, PRESET_PATH, target, sizeof(target)) < 0 || !is_own_target(target))
+	if (fs_read_link(fs, PRESET_PATH, target, sizeof(target)) < 0 || !load_preset_path(target))
 		return false;
 	file = after(strrchr(target, '/') + 1, name);
 	return file && streq(file, ".conf");
@@ -121,17 +105,6 @@ void preset_list(const struct fs *fs, const char *begin)
 			  fs->is_live ? "" : " of the tree; plan --config=FILE tries a file");
 }
 
-/* Captured trees have no presets: with "plan" those of the running system are tried on them. */
-static int read_file(const struct fs *fs, const char *path, bool is_trial, struct preset *p)
-{
-	_cleanup_(fs_done) struct fs own = { .root = -EBADF };
-	int r = fs_read_all(fs, path, FILE_MAX_BYTES, false, &p->text, &p->size);
-
-	if (r != -ENOENT || !is_trial || fs->is_live || fs_open_root(NULL, &own) < 0)
-		return r;
-	return fs_read_all(&own, path, FILE_MAX_BYTES, false, &p->text, &p->size);
-}
-
 static int read_preset(const struct fs *fs, const char *name, bool is_trial, struct preset *p)
 {
 	char path[PATH_MAX], begin[QUOTED_LEN + 16], buf[QUOTED_LEN];
@@ -141,7 +114,7 @@ static int read_preset(const struct fs *fs, const char *name, bool is_trial, str
 	    strchr(name, '/') || !*name || *name == '.')
 		r = -ENOENT;
 	else
-		r = read_file(fs, path, is_trial, p);
+		r = load_preset(fs, path, is_trial, &p->text, &p->size);
 	if (r == -ENOENT) {
 		PRINT(begin, "--preset=%s", config_quoted(name, buf));
 		preset_list(fs, begin);
@@ -160,7 +133,7 @@ static int look_at_link(const struct fs *fs, struct preset *p)
 	char target[PATH_MAX], buf[QUOTED_LEN];
 	int r = fs_read_link(fs, PRESET_PATH, target, sizeof(target));
 
-	if (r >= 0 && is_own_target(target)) {
+	if (r >= 0 && load_preset_path(target)) {
 		COPY(p->old, target);
 		return p->text && streq(target, p->target);
 	}

@@ -4,6 +4,7 @@
 #include "../base/log.h"
 #include "../os/conf-files.h"
 
+#include <fnmatch.h>
 #include <limits.h>
 
 #define UNREADABLE    "The configuration cannot be read"
@@ -94,13 +95,51 @@ static int record(const struct fs *fs, const char *path, const char *data, size_
 	return 0;
 }
 
+const char *load_preset_path(const char *target)
+{
+	const char *name;
+
+	while (is_prefix(target, "../") || *target == '/')
+		target += *target == '/' ? 1 : 3;
+	name = after(target, PRESET_FOLDER "/");
+	return name && fnmatch("*.conf", name, FNM_PATHNAME | FNM_PERIOD) == 0 ? target : NULL;
+}
+
+int load_preset(const struct fs *fs, const char *path, bool may_be_own, char **ret,
+		size_t *ret_size)
+{
+	_cleanup_(fs_done) struct fs own = { .root = -EBADF };
+	int r = fs_read_all(fs, path, FILE_MAX_BYTES, false, ret, ret_size);
+
+	if (r != -ENOENT || !may_be_own || fs->is_live || fs_open_root(NULL, &own) < 0)
+		return r;
+	return fs_read_all(&own, path, FILE_MAX_BYTES, false, ret, ret_size);
+}
+
+/* Reads a file, or the preset of the running system for a link to one that a tree does not have. */
+static int read_one(const struct fs *fs, const char *path, char **ret, size_t *ret_size)
+{
+	int r = fs_read_all(fs, path, FILE_MAX_BYTES, true, ret, ret_size);
+	char target[PATH_MAX];
+	const char *preset;
+
+	if (r != -ENOENT || fs_read_link(fs, path, target, sizeof(target)) < 0)
+		return r;
+	preset = load_preset_path(target);
+	r = preset ? load_preset(fs, preset, true, ret, ret_size) : r;
+	if (r >= 0)
+		log_warning("/%s: /%s is not in the tree: that of the running system is read", path,
+			    preset);
+	return r;
+}
+
 /* Return: 1 when the file is there, read or refused; 0 when it is not. */
 static int load_one(const struct fs *fs, const char *path, struct config_files *f,
 		    struct config_errors *errors)
 {
 	_cleanup_(freep) char *data = NULL;
 	size_t size, sum = 0;
-	int r = fs_read_all(fs, path, FILE_MAX_BYTES, true, &data, &size);
+	int r = read_one(fs, path, &data, &size);
 
 	if (r >= 0)
 		r = record(fs, path, data, size);

@@ -54,10 +54,20 @@ int config_files_ignored(const struct fs *fs, char *ret, size_t size);
  * "/"; NULL: all the files
  * @ret, @errors: as of config_merge()
  *
- * Logs nothing. Return: as config_merge(), and -EINVAL also when a file cannot be read.
+ * Logs that a preset of the running system is read in place of one that a tree does not have, and
+ * nothing else. Return: as config_merge(), and -EINVAL also when a file cannot be read.
  */
 int config_load(const struct fs *fs, const char *only_file, struct config *ret,
 		struct config_errors *errors);
+
+/* The path of the preset, "usr/lib/.../NAME.conf", that a link with this target leads to; NULL: it
+ * leads to none. */
+const char *load_preset_path(const char *target);
+
+/* Reads a preset; of a tree that has no such one, that of the running system, if it @may_be_own.
+ * Return: as fs_read_all(). */
+int load_preset(const struct fs *fs, const char *path, bool may_be_own, char **ret,
+		size_t *ret_size);
 
 int config_load_default(
 	struct config *ret); /* as without any file: changes nothing; 0 or -ENOMEM */
