@@ -22,6 +22,7 @@
 #define UNIT        "rdma-provision.service"
 #define TOLD_ITEMS  3 /* reasons, of all */
 #define STRICT_USEC (2 * USEC_PER_SEC)
+#define PASS_USEC   (10 * USEC_PER_SEC) /* for the pass of the service at least */
 
 int command_run(const struct command *cmd)
 {
@@ -93,8 +94,8 @@ static int ask_service(const struct fs *fs, uint64_t timeout_usec)
 		r = apply_request_wait(fs, &req, timeout_usec);
 	}
 	if (r == -ETIMEDOUT) {
-		log_error(UNIT " did not end its pass within ReadyTimeoutSec=%" PRIu64
-			       "; it goes on: \"rdma-provision wait\", \"rdma-provision status\"",
+		log_error(UNIT " did not end its pass within %" PRIu64
+			       " s; it goes on: \"rdma-provision wait\", \"rdma-provision status\"",
 			  timeout_usec / USEC_PER_SEC);
 		return EXIT_CODE_NOT_YET;
 	}
@@ -119,7 +120,7 @@ static int apply(const struct command *cmd, struct session *s)
 	if (r == 0)
 		return service_apply(run_pass, &s->os, &s->config, cmd->config);
 	if (!cmd->config)
-		return ask_service(&s->os.fs, s->config.service.ready_timeout_usec);
+		return ask_service(&s->os.fs, MAX(s->config.service.ready_timeout_usec, PASS_USEC));
 	log_error("--config=%s: " UNIT " runs, with the configuration of the node: stop it first",
 		  cmd->config);
 	return -EBUSY;
