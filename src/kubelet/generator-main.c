@@ -4,11 +4,13 @@
  * drop-ins that [Kubelet] asks for into the folder that is its first argument.
  *
  * Reads the configuration and nothing else, and never fails: without a valid one the drop-ins are
- * those of the default, and rdma-provision.service asks for another daemon-reload when that is not
- * what a valid one wants.
+ * those of the default with the Gate= that can be read, and rdma-provision.service asks for another
+ * daemon-reload when that is not what a valid one wants.
  */
 #include "../base/log.h"
 #include "../config/load.h"
+#include "../config/reader.h"
+#include "../config/settings.h"
 #include "../model/kubelet.h"
 
 #include <sys/resource.h>
@@ -26,14 +28,38 @@ static int write_drop_in(const struct fs *fs, const char *folder, const char *un
 	return r < 0 ? log_error_errno(r, "/%s", path) : 0;
 }
 
+/* Takes Gate= alone, for a line that is malformed elsewhere must not open a strict gate. Of a value
+ * that is not accepted the one before it stays. */
+static int load_gate(const struct fs *fs, struct config *c)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_files_done) struct config_files files = {};
+	const struct setting *s = setting_find("Kubelet", "Gate");
+	int r = config_files_load(fs, NULL, 0, &files, &errors);
+
+	FOREACH_WHILE(f, files.items, files.n_items, r >= 0) {
+		_cleanup_(pairs_done) struct pairs pairs = {};
+		const struct pair *gate;
+
+		if (f->size > 0)
+			r = pairs_parse(f->path, f->data, f->size, &pairs, &errors);
+		gate = pairs_find(&pairs, s->section, s->name);
+		if (gate)
+			setting_parse(s, *gate->value ? gate->value : s->fallback, c);
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
 static int generate(const struct fs *fs, const char *folder)
 {
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(freep) char *kubelet = NULL;
 	int r = load_valid(fs, NULL, &c);
 
-	if (r < 0)
+	if (r < 0) {
 		r = config_load_default(&c);
+		r = r < 0 ? r : load_gate(fs, &c);
+	}
 	if (r >= 0)
 		r = kubelet_drop_in(&c, &kubelet);
 	for (size_t i = 0; i < N_KUBELET_UNITS && r >= 0 && kubelet; i++)
