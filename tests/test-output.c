@@ -1494,7 +1494,8 @@ static void topology_is_a_matrix(_unused_ void **state)
 						"GPU 0000:d3:00.0 SYS X SYS SYS SYS 2\n",
 						"mlx5_0 PIX SYS X SYS SYS 0\n",
 						"0000:c1:00.0 SYS SYS SYS X NODE 1\n",
-						"0000:c2:00.0 SYS SYS SYS NODE X 1\n" };
+						"0000:c2:00.0 SYS SYS SYS NODE X 1\n",
+						", PIX a GPU and a NIC on the same PCIe switch, " };
 	_cleanup_(freep) char *text = NULL;
 	char *to;
 

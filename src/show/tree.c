@@ -437,7 +437,8 @@ static int draw_list(struct tree *t, const json_t *reasons)
 	return 0;
 }
 
-/* As "nvidia-smi topo -m" has it, between a GPU or NIC and another one. */
+/* As "nvidia-smi topo -m" has it, between a GPU or NIC and another one; but the state has switches
+ * of a GPU and a NIC alone. */
 static const char *nearness(const json_t *a, const json_t *b)
 {
 	const json_t *gpu = json_object_get(a, "near_by") ? a : b;
@@ -475,8 +476,8 @@ static int draw_topology(const struct tree *t)
 		sheet_format(a, "[{numa_node}|?]\n", text, sizeof(text));
 		fputs(text, t->f);
 	}
-	fputs("\nX itself, PIX on the same PCIe switch, NODE on the same NUMA node, SYS on "
-	      "another\n",
+	fputs("\nX itself, PIX a GPU and a NIC on the same PCIe switch, NODE on the same NUMA "
+	      "node, SYS on another\n",
 	      t->f);
 	return 0;
 }
