@@ -616,9 +616,11 @@ static void the_helper_loads_what_an_rdma_node_may_need(_unused_ void **state)
 		{ "load erdma compat_mode=Y reserve_ports_base=30608", -EROFS },
 		{ "load erdma compat_mode=N", -EROFS },
 		{ "load mlx5_core ", -EROFS }, /* of a function that is here */
+		{ "load mlx5_ib ", -EROFS },   /* the RDMA part of its driver */
 		{ "remove erdma ", -EROFS },
 
 		{ "load nouveau ", -EOPNOTSUPP },
+		{ "load bnxt_re ", -EOPNOTSUPP }, /* no function here has its driver */
 		{ "load rdma_ucm ", -EROFS },
 		{ "load another_name ", -EOPNOTSUPP }, /* an alias */
 		{ "load ../../tmp/evil ", -EOPNOTSUPP },
@@ -645,6 +647,8 @@ static void the_helper_loads_what_an_rdma_node_may_need(_unused_ void **state)
 	assert_non_null(f);
 	fputs("pci:v000015B3d00001017sv000015B3sd00000001bc02sc00i00\n", f);
 	assert_int_equal(fclose(f), 0);
+	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices/0000:41:00.0/driver", root);
+	assert_int_equal(symlink("../../drivers/mlx5_core", path), 0);
 
 	assert_int_equal(fs_open_root(root, &fs), 0);
 	m = (struct modules){ .folder = folder, .config = root };

@@ -445,19 +445,30 @@ static bool is_known(const char *name)
 	return ANY(n, names, ELEMENTSOF(names), streq(*n, name));
 }
 
+/* The driver that the function's modalias names, or the RDMA part of its bound driver, whose alias
+ * is not one of the PCI bus. */
+static bool is_of_function(struct modules *m, const struct fs *fs, const char *address,
+			   const char *name)
+{
+	const char *folder = FS_PATH("sys/bus/pci/devices/%.64s", address);
+	const struct rdma_part *part = NULL;
+	char text[128], found[64];
+
+	if (fs_read_link_name(fs, FS_PATH("%s/driver", folder), text, sizeof(text)) >= 0)
+		part = rdma_part_of(text);
+	return (part && streq(part->module, name)) ||
+	       (fs_read(fs, FS_PATH("%s/modalias", folder), text, sizeof(text)) >= 0 &&
+		module_resolve(m, text, found, sizeof(found)) >= 0 && streq(found, name));
+}
+
 /* Does a function that is here ask for it? udev would load it as well. */
 static bool is_asked_for(struct modules *m, const struct fs *fs, const char *name)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	char modalias[128], found[64];
 
 	if (fs_list(fs, "sys/bus/pci/devices", &names) < 0)
 		return false;
-	return ANY(n, names.names, names.n_names,
-		   fs_read(fs, FS_PATH("sys/bus/pci/devices/%.64s/modalias", *n), modalias,
-			   sizeof(modalias)) >= 0 &&
-			   module_resolve(m, modalias, found, sizeof(found)) >= 0 &&
-			   streq(found, name));
+	return ANY(n, names.names, names.n_names, is_of_function(m, fs, *n, name));
 }
 
 /* Words "compat_mode=Y reserve_ports_base=30608", of these two names. */

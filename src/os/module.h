@@ -106,10 +106,10 @@ int module_load(struct modules *m, const char *name, const char *options);
 int module_remove(struct modules *m, const char *name);
 
 /*
- * The helper's side. It loads what an RDMA node may need, which is a fixed list and what the
- * modalias of a PCI function that is here resolves to; gives options to erdma alone, and only those
- * that choose its mode; and unloads nothing but erdma, whose mode is a parameter. Return: as above;
- * -EOPNOTSUPP: a question that is none of these.
+ * The helper's side. It loads what an RDMA node may need, which is a fixed list, what the modalias
+ * of a PCI function that is here resolves to, and the RDMA part of the driver that one is bound to;
+ * gives options to erdma alone, and only those that choose its mode; and unloads nothing but erdma,
+ * whose mode is a parameter. Return: as above; -EOPNOTSUPP: a question that is none of these.
  */
 int module_serve(struct modules *m, const struct fs *fs, const char *question);
 
