@@ -355,6 +355,7 @@ static void the_end_of_a_pass_tells_what_became_of_each_step(_unused_ void **sta
 		size_t n_steps;
 		int expected_result;
 		bool is_skipped;
+		const char *stuck; /* memory.stuck; NULL: nothing */
 	} cases[] = {
 		/* It is not wanted any more: it ended well. */
 		{ "", false, false, REASON_NONE, 0, NODE_READY, NODE_READY, 0, 0, false },
@@ -366,6 +367,13 @@ static void the_end_of_a_pass_tells_what_became_of_each_step(_unused_ void **sta
 		{ "nnfs", true, false, REASON_BOOT_LOOP, 0, NODE_DEGRADED, NODE_DEGRADED, 1,
 		  -ETIMEDOUT, true },
 		{ "", true, false, REASON_VF_IN_USE, 0, NODE_DEGRADED, NODE_DEGRADED, 0, 0, false },
+		/* A write goes on or hangs: of this PF, then of another one. */
+		{ "", true, false, REASON_PCI_STUCK, 0, NODE_DEGRADED, NODE_DEGRADED, 1, 0, false,
+		  FIRST },
+		{ "", false, false, REASON_NONE, 0, NODE_DEGRADED, NODE_DEGRADED, 1, 0, false,
+		  FIRST },
+		{ "", true, false, REASON_PCI_STUCK, 0, NODE_DEGRADED, NODE_DEGRADED, 0, 0, false,
+		  SECOND },
 		/* While a node starts again the outcome of the boot is what it was. */
 		{ "", false, false, REASON_NONE, 0, NODE_STARTING, NODE_STARTING, 0, 0, false },
 	};
@@ -377,6 +385,7 @@ static void the_end_of_a_pass_tells_what_became_of_each_step(_unused_ void **sta
 		struct scene s;
 
 		set_scene(&s);
+		COPY(s.memory.stuck, cases[i].stuck ?: "");
 		add_boots(&s, cases[i].boots, VERB_SET_NUM_VFS, "4");
 		step = step_of(&s, VERB_SET_NUM_VFS, FIRST, "4");
 		boots_put(&present, &step);

@@ -227,7 +227,10 @@ void boots_conclude(const struct config *c, const struct node *n, const struct m
 	const size_t n_before = b->n_steps;
 
 	memcpy(before, b->steps, sizeof(before));
-	b->n_steps = 0;
+	/* While a write goes on or hangs, the plan waits for it and has no change that tells of it.
+	 */
+	KEEP(s, b->steps, b->n_steps,
+	     s->verb == VERB_SET_NUM_VFS && streq(s->target, memory->stuck));
 	FOREACH(a, p->actions, p->n_actions) {
 		struct boot_step s;
 

@@ -81,8 +81,9 @@ void boots_drop(struct boot *b, const struct boot_step *s);
 
 /*
  * At the end of a pass: a step that this plan does not tell as failed, or as left out, is over,
- * however it began. A boot that came to an end keeps it while the node starts again. Functions that
- * the node needs are kept: guard/needs-rules.c.
+ * however it began, but for a number of VFs whose write goes on or hangs. A boot that came to an
+ * end keeps it while the node starts again. Functions that the node needs are kept:
+ * guard/needs-rules.c.
  */
 void boots_conclude(const struct config *c, const struct node *n, const struct memory *memory,
 		    const struct plan *p, struct boot *b);
