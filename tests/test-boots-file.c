@@ -11,7 +11,7 @@
 #include "../src/model/plan.h"
 #include "../src/os/memory-file.h"
 #include "../src/pass/boots-apply.h"
-#include "../src/step/observers.h"
+#include "../src/pass/live.h"
 #include "scene.h"
 #include "tree.h"
 
@@ -24,7 +24,7 @@ static void read_node(const struct tree *t, struct node *ret, struct memory *mem
 {
 	*ret = (struct node){ .boot_id = "now", .kernel = "6.1" };
 	*memory = (struct memory){};
-	observe_boots(&t->fs, ret, memory);
+	assert_int_equal(observe_memory(&t->fs, NULL, ret, memory), 0);
 }
 
 static struct action step(enum verb verb, const char *to)
@@ -396,6 +396,46 @@ static void needs_are_kept(void **state)
 	}
 }
 
+static void a_boot_knows_its_needs_where_var_cannot_be_written(void **state)
+{
+	struct pci pf = { .address = PF };
+	const struct tree *t = *state;
+
+	for (int i = 0; i < 4; i++) {
+		_cleanup_(boot_notes_done) struct boot_notes notes = {};
+		struct need need = { PF, .why = i == 0 ? NEED_ADDRESS : NEED_BEFORE,
+				     .is_kept = true, .of = "address" };
+		struct plan p = { .has_needs = true, .needs = &need, .n_needs = 1 };
+		struct memory memory = {};
+		struct node n;
+
+		if (i < 3)
+			tree_file(t, "var/lib/rdma-provision", "a file in the place of the folder");
+		else
+			fs_remove(&t->fs, "var/lib/rdma-provision");
+		read_node(t, &n, &memory);
+		assert_int_equal(memory.n_boots, i > 0);
+		assert_true(memory.has_boots_in_run == (i > 0));
+		assert_int_equal(boot_notes_open(&n, &memory, &notes), 0);
+		n.pcis = &pf;
+		n.n_pcis = 1;
+		boot_notes_conclude(&notes, &t->fs, &config, &n, &memory, &p);
+		n.pcis = NULL;
+		n.n_pcis = 0;
+		memory_done(&memory);
+		node_done(&n);
+
+		read_node(t, &n, &memory);
+		assert_int_equal(memory.n_boots, 1);
+		assert_int_equal(memory.boots[0].n_needs, 1);
+		assert_string_equal(memory.boots[0].needs[0].pci, PF);
+		memory_done(&memory);
+		node_done(&n);
+	}
+	assert_true(fs_exists(&t->fs, MEMORY_NODE_PATH));
+	assert_false(fs_exists(&t->fs, MEMORY_BOOT_PATH)); /* it has nothing else */
+}
+
 static void the_last_boots_are_kept(void **state)
 {
 	const struct tree *t = *state;
@@ -467,6 +507,7 @@ int main(void)
 		WITH_TREE(needs_are_kept),
 		WITH_TREE(the_last_boots_are_kept),
 		WITH_TREE(no_pass_fails_because_nothing_can_be_noted),
+		WITH_TREE(a_boot_knows_its_needs_where_var_cannot_be_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

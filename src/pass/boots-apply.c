@@ -8,7 +8,7 @@
 
 int boot_notes_open(const struct node *n, const struct memory *memory, struct boot_notes *ret)
 {
-	struct boot_notes b = { .n = memory->n_boots };
+	struct boot_notes b = { .n = memory->n_boots, .is_in_run = memory->has_boots_in_run };
 	struct boot *present;
 
 	if (!n->boot_id[0]) /* this boot could not be told from others */
@@ -55,12 +55,15 @@ static bool is_noted(const struct boot_notes *b)
 
 static void write_notes(struct boot_notes *b, const struct fs *fs)
 {
-	const struct boots boots = { b->boots, b->n };
+	const struct boots boots = { b->boots, b->n }, none = {};
 	int r = memory_write(fs, MEMORY_NODE, &boots_fields, &boots);
 
-	if (r < 0)
-		log_debug_errno(r,
-				"/" MEMORY_NODE_PATH ": what can crash the machine is not noted");
+	if (r < 0 && !b->is_in_run)
+		log_warning_errno(r, "/" MEMORY_NODE_PATH ": not written; the next boot will not "
+				     "know what this one needed, nor what crashed it");
+	if (r < 0 || b->is_in_run)
+		memory_write(fs, MEMORY_BOOT, &boots_fields, r < 0 ? &boots : &none);
+	b->is_in_run = r < 0;
 	b->noted = b->boots[b->n - 1];
 }
 

@@ -4,7 +4,8 @@
  *
  * A boot that ends in the middle leaves the note of a step that began and never ended. A step that
  * ended well is removed by the next note, or at the end of the pass, so each step costs one write.
- * A step that cannot be noted is tried all the same: /var may be read-only or not there yet.
+ * A step that cannot be noted is tried all the same: /var may be read-only or not there yet. The
+ * notes are kept in /run then, for functions that were needed are needed until the next boot.
  */
 #pragma once
 
@@ -16,6 +17,7 @@ struct boot_notes {
 	struct boot *boots; /* owned; the last one is the present boot */
 	size_t n;
 	struct boot noted; /* the present one as the file has it */
+	bool is_in_run;    /* /var cannot be written */
 };
 
 /* Takes the boots of this node, and adds the present one. Return: 0 or -ENOMEM. */

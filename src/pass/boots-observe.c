@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Boots: the last boots, the oldest first, from what is remembered over boots.
+ * Boots: the last boots, the oldest first, from what is remembered over boots, or in this boot
+ * where /var cannot be written.
  *
  * Malformed records count as absent: a step that crashes the machine is then tried again, as it
  * would be without them. A step whose verb this version does not know is left out, and so are boots
@@ -45,10 +46,16 @@ static void tell_machine(const struct fs *fs, struct node *n)
 
 void observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
 {
-	struct boots boots = {};
+	struct boots boots = { memory->boots, memory->n_boots };
 
-	node_note(n, memory_read_tables(fs, MEMORY_NODE,
-					&(struct memory_table){ &boots_fields, &boots }, 1));
+	memory->has_boots_in_run = boots_present(n, memory);
+	if (!memory->has_boots_in_run) {
+		free(boots.entries);
+		boots = (struct boots){};
+		node_note(n,
+			  memory_read_tables(fs, MEMORY_NODE,
+					     &(struct memory_table){ &boots_fields, &boots }, 1));
+	}
 	if (boots.n_entries > MAX_BOOTS) { /* only the last ones count */
 		memmove(boots.entries, boots.entries + boots.n_entries - MAX_BOOTS,
 			MAX_BOOTS * sizeof(*boots.entries));

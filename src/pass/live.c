@@ -93,14 +93,18 @@ static void recall(const struct fs *fs, struct node *n, struct memory *memory)
 {
 	struct state_head head = {};
 	struct ledger ledger = {};
+	struct boots boots = {};
 	const struct memory_table tables[] = { { &pass_memory_fields, memory },
-					       { &ledger_fields, &ledger } };
+					       { &ledger_fields, &ledger },
+					       { &boots_fields, &boots } };
 
 	read_head(fs, n, &head);
 	if (node_note(n, memory_read_tables(fs, MEMORY_BOOT, tables, ELEMENTSOF(tables))))
 		memory_take(memory, n->boot_id, &head);
 	memory->ledger = ledger.entries;
 	memory->n_ledger = ledger.n_entries;
+	memory->boots = boots.entries;
+	memory->n_boots = boots.n_entries;
 }
 
 /* Is @pid a process of ours? The kernel reuses PIDs, so its command is compared. */
