@@ -17,7 +17,7 @@
 
 #include <fcntl.h>
 
-#define LONG_USEC (20 * USEC_PER_SEC) /* a pass that takes longer tells the state meanwhile */
+#define LONG_USEC (20 * USEC_PER_SEC) /* a pass that takes longer looks and tells the state */
 
 #define MAX_ROUNDS 16 /* a step opens the next: modules, VFs, drivers, links, addresses, files */
 
@@ -47,6 +47,7 @@ struct progress {
 	const struct node *node; /* of this round */
 	const struct plan *plan; /* of this round */
 	struct boot_notes notes;
+	uint32_t n_rounds; /* of those that began actions */
 	uint64_t started_usec;
 	uint64_t look_usec; /* how long the last look took */
 	bool is_out_of_memory;
@@ -512,25 +513,26 @@ static int write_meanwhile(const struct progress *pr, const struct apply *ap, co
 	return plan_result(p) ?: write_state(&pr->world->os->fs, pr->pass->config, n, memory, p);
 }
 
-/* The time of the next look if no action ends before. */
+/*
+ * The time of the next look if no action ends before. Events go to the service's main process:
+ * while an action takes long, this one learns of other changes by looking alone.
+ */
 static uint64_t wait_until(const struct progress *pr)
 {
-	const struct pass *pass = pr->pass;
-	const uint64_t long_usec = pr->started_usec + LONG_USEC;
+	const uint64_t end_usec = pr->is_wait_over ? 0 : pr->pass->wait_end_usec;
+	const uint64_t long_usec = now(pr->world) + LONG_USEC;
 
-	if (pr->is_wait_over || pass->wait_end_usec == 0)
-		return now(pr->world) < long_usec && pass->is_service ? long_usec : UINT64_MAX;
-	return pass->wait_end_usec;
+	return end_usec > 0 ? MIN(end_usec, long_usec) : long_usec;
 }
 
 /* Looks once, and begins the actions that can begin. Return: 1 when nothing is left, 0 or
  * -errno. */
-static int run_round(struct progress *pr, struct apply *ap, uint32_t round, struct pass_result *ret)
+static int run_round(struct progress *pr, struct apply *ap, struct pass_result *ret)
 {
 	_cleanup_(inspection_done) struct inspection in = {};
 	const struct pass *pass = pr->pass;
 	const struct world *w = pr->world;
-	int r = look_again(pr, round == 0, &in);
+	int r = look_again(pr, pr->n_rounds == 0, &in);
 
 	if (r < 0)
 		return r;
@@ -538,7 +540,7 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	pr->plan = &in.plan;
 	ap->grace_usec = pr->look_usec;
 	ap->is_stale = false;
-	if (plan_has_open_changes(&in.plan) && round < MAX_ROUNDS + in.node.n_pcis &&
+	if (plan_has_open_changes(&in.plan) && pr->n_rounds < MAX_ROUNDS + in.node.n_pcis &&
 	    !(pass->is_service && in.node.is_held)) {
 		/* The state of an old configuration must not be taken for this one's. */
 		if (!pass->make_plan && !streq(in.memory.last_hash, pass->config->hash))
@@ -546,6 +548,7 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 		if (r >= 0)
 			r = apply_some(ap, &in.node, &in.memory, &in.plan, wait_until(pr));
 	}
+	pr->n_rounds += r > 0;
 	ret->n_changes += MAX(r, 0);
 	if (r >= 0 && pr->is_out_of_memory) /* what is not remembered would be tried for ever */
 		r = -ENOMEM;
@@ -577,8 +580,8 @@ int loop_rounds(const struct world *w, const struct pass *pass, struct pass_resu
 	_cleanup_(apply_done) struct apply ap = { .world = w, .hooks = &hooks };
 	int r = 0;
 
-	for (uint32_t round = 0; r == 0; round++)
-		r = run_round(&pr, &ap, round, ret);
+	while (r == 0)
+		r = run_round(&pr, &ap, ret);
 	return MIN(r, 0);
 }
 
