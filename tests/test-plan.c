@@ -358,8 +358,27 @@ static void none_in_firmware(struct scene *s)
 }
 static void never_bound(struct scene *s)
 {
+	static struct log_line line = { FIRST, "[  127.9] mlx5_core " FIRST ": probe with driver "
+					       "mlx5_core failed with error -110" };
+
 	*find_pci(s, FIRST)->driver = '\0';
 	COPY(find_pci(s, FIRST)->module, "mlx5_core");
+	s->node.log_lines = &line;
+	s->node.n_log_lines = 1;
+}
+/* By another program, before this one looked. */
+static void unbound_before(struct scene *s)
+{
+	never_bound(s);
+	s->node.n_log_lines = 0;
+}
+static void of_another_error(struct scene *s)
+{
+	static struct log_line line = { FIRST, "[    7.1] mlx5_core " FIRST ": 63.008 Gb/s "
+					       "available PCIe bandwidth, limited by 8.0 GT/s" };
+
+	never_bound(s);
+	s->node.log_lines = &line;
 }
 /* By another program, in this boot. */
 static void unbound(struct scene *s)
@@ -2104,8 +2123,7 @@ static void what_drives_an_unbound_function_is_loaded_and_binds_it(_unused_ void
 	} rows[] = {
 		{ "PF, to be loaded", FIRST, "mlx5_core", MODULE_AVAILABLE,
 		  "load-module mlx5_core" },
-		{ "PF, loaded", FIRST, "mlx5_core", MODULE_LOADED,
-		  "probe-driver " FIRST " ->mlx5_core" },
+		{ "PF, loaded", FIRST, "mlx5_core", MODULE_LOADED, "" },
 		{ "PF, missing", FIRST, "mlx5_core", MODULE_MISSING,
 		  "load-module mlx5_core impossible module-missing" },
 		{ "VF, to be loaded", VF, "mlx5_core", MODULE_AVAILABLE, "load-module mlx5_core" },
@@ -2160,9 +2178,11 @@ static void a_pf_whose_probe_came_too_early_is_probed_again(_unused_ void **stat
 		void (*spoil)(struct scene *s);
 		bool is_probed;
 	} rows[] = {
-		{ "never bound", never_bound, true },
+		{ "its probe failed", never_bound, true },
 		{ "meant for another driver", override, false },
 		{ "unbound on purpose", unbound, false },
+		{ "unbound before the first look", unbound_before, false },
+		{ "the log has no failed probe", of_another_error, false },
 		{ "of another driver", another_module, false },
 		{ "loading binds it", module_to_be_loaded, false },
 		{ "a write hangs", something_hangs, false },

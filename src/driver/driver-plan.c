@@ -628,9 +628,11 @@ void plan_netns(const struct config *c, const struct node *n, const struct memor
  */
 
 /*
- * Unbound with its driver in the kernel, since the boot: one that had a driver before was unbound
- * on purpose, and one with an override is meant for another driver. While a probe goes on the link
- * to the driver is there: really_probe() in drivers/base/dd.c.
+ * Did the probe of its driver fail? The kernel's log says so: "probe with driver mlx5_core failed
+ * with error" of call_driver_probe() in drivers/base/dd.c, or before 6.4 "probe of 0000:41:00.0
+ * failed with error"; "mlx5_init_one failed with error code" of probe_one() in mlx5. One without
+ * such a line, or that had a driver before, was unbound on purpose, and one with an override is
+ * meant for another driver. While a probe goes on the link to the driver is there: really_probe().
  */
 static bool is_late(const struct node *n, const struct memory *memory, const struct device *d)
 {
@@ -639,6 +641,8 @@ static bool is_late(const struct node *n, const struct memory *memory, const str
 	return !d->is_vf && !d->pci->driver[0] && !d->pci->driver_override[0] &&
 	       streq(d->pci->module, LATE_MODULE) &&
 	       module_is_in_kernel(node_module(n, LATE_MODULE)) &&
+	       ANY(l, n->log_lines, n->n_log_lines,
+		   streq(l->pci, d->pci->address) && strstr(l->text, "failed with error")) &&
 	       !(m && (m->netdev[0] || m->ibdev[0] || m->was_usable));
 }
 
