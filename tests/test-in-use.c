@@ -30,8 +30,8 @@ struct in_use_scene {
 	struct ibdev ibdevs[3];
 	struct port ports[2];
 	struct gid gids[2];
-	struct address addresses[8];
-	struct route routes[4];
+	struct address addresses[48];
+	struct route routes[48];
 	struct rule rules[2];
 	struct sock socks[8];
 	struct tunnel_end ends[1];
@@ -99,6 +99,7 @@ static struct route *add_route(struct in_use_scene *s, uint32_t ifindex, const c
 	*t = (struct route){ .ifindex = ifindex,
 			     .prefix_len = prefix_len,
 			     .table = RT_TABLE_MAIN,
+			     .type = RTN_UNICAST,
 			     .protocol = RTPROT_BOOT };
 	parse(dst, &t->family, t->dst);
 	if (gateway)
@@ -156,6 +157,19 @@ static void an_address(struct in_use_scene *s)
 	add_address(s, ETH1, "10.30.2.2", 24);
 	add_route(s, ETH1, "10.30.2.0", 24, NULL)->protocol = RTPROT_KERNEL;
 }
+static void add_addresses(struct in_use_scene *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_address(s, ETH1, "10.30.2.0", 24)->local[3] = (uint8_t)(100 + i);
+}
+static void addresses_that_are_kept(struct in_use_scene *s)
+{
+	add_addresses(s, 30);
+}
+static void more_addresses_than_are_kept(struct in_use_scene *s)
+{
+	add_addresses(s, 31);
+}
 static void an_ipv4_link_local_one(struct in_use_scene *s)
 {
 	add_address(s, ETH1, "169.254.3.4", 16)->scope = RT_SCOPE_LINK;
@@ -182,6 +196,24 @@ static void a_route_to_its_gateway(struct in_use_scene *s)
 {
 	an_address(s);
 	add_route(s, ETH1, "10.30.9.1", 32, NULL)->scope = RT_SCOPE_LINK;
+}
+static void add_gateways(struct in_use_scene *s, size_t n)
+{
+	an_address(s);
+	for (size_t i = 0; i < n; i++) {
+		struct route *t = add_route(s, ETH1, "10.30.9.0", 32, NULL);
+
+		t->scope = RT_SCOPE_LINK;
+		t->dst[3] = (uint8_t)(100 + i);
+	}
+}
+static void routes_that_are_kept(struct in_use_scene *s)
+{
+	add_gateways(s, 33);
+}
+static void more_routes_than_are_kept(struct in_use_scene *s)
+{
+	add_gateways(s, 34);
 }
 /* BGP without numbers: 10.30.9.1 via inet6 fe80::1, which has the scope of one with a gateway. */
 static void a_route_by_a_gateway_of_ipv6(struct in_use_scene *s)
@@ -769,6 +801,13 @@ static const struct {
 	{ "nothing", NULL, IN_USE_FREE, "" },
 	{ "an address", an_address, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "address of its SF", an_address_of_its_sf, IN_USE_USED, "eth1s88 has 10.31.0.2/24" },
+	{ "addresses that are kept", addresses_that_are_kept, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.100/24" },
+	{ "more addresses than are kept", more_addresses_than_are_kept, IN_USE_USED,
+	  "eth1 has more addresses or routes than are kept" },
+	{ "routes that are kept", routes_that_are_kept, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "more routes than are kept", more_routes_than_are_kept, IN_USE_USED,
+	  "eth1 has more addresses or routes than are kept" },
 	{ "of 169.254/16", an_ipv4_link_local_one, IN_USE_ADDRESSED, "eth1 has 169.254.3.4/16" },
 	{ "link-local of IPv6", the_kernels_link_local_one, IN_USE_FREE, "" },
 	{ "that we added", one_that_we_added, IN_USE_FREE, "" },

@@ -12,10 +12,12 @@
 
 #define ETHERNET_MAC_CHARS 17
 
-static void look_at_addresses(const struct node *n, const struct memory *memory, uint32_t ifindex,
+/* False: one does not fit. */
+static bool look_at_addresses(const struct node *n, const struct memory *memory, uint32_t ifindex,
 			      struct given *g)
 {
 	char text[INET6_ADDRSTRLEN + 8];
+	bool is_whole = true;
 
 	FOREACH(a, n->addresses, n->n_addresses) {
 		if (a->ifindex != ifindex || !(a->flags & IFA_F_PERMANENT) ||
@@ -23,14 +25,17 @@ static void look_at_addresses(const struct node *n, const struct memory *memory,
 			continue;
 		ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
 		if (!memory_entry(memory, "add-address", "", ifindex, text))
-			append_word(g->addresses, sizeof(g->addresses), " ", "%s,%" PRIu32, text,
-				    a->metric);
+			is_whole &= append_word(g->addresses, sizeof(g->addresses), " ",
+						"%s,%" PRIu32, text, a->metric);
 	}
+	return is_whole;
 }
 
-static void look_at_routes(const struct node *n, uint32_t ifindex, struct given *g)
+/* False: one does not fit. */
+static bool look_at_routes(const struct node *n, uint32_t ifindex, struct given *g)
 {
 	char dst[INET6_ADDRSTRLEN + 8], gateway[INET6_ADDRSTRLEN], src[INET6_ADDRSTRLEN];
+	bool is_whole = true;
 
 	FOREACH(t, n->routes, n->n_routes) {
 		if (t->ifindex != ifindex || t->type != RTN_UNICAST || t->has_more || t->nexthop ||
@@ -42,20 +47,22 @@ static void look_at_routes(const struct node *n, uint32_t ifindex, struct given 
 		if (*t->via)
 			COPY(gateway, t->via);
 		ip_format(t->family, t->src, UINT32_MAX, src, sizeof(src));
-		append_word(g->routes, sizeof(g->routes), " ",
-			    "%s,%s,%" PRIu32 ",%" PRIu32 ",%u%s%s", dst, gateway, t->metric,
-			    t->table, t->protocol, is_zero(t->src) ? "" : ",",
-			    is_zero(t->src) ? "" : src);
+		is_whole &= append_word(g->routes, sizeof(g->routes), " ",
+					"%s,%s,%" PRIu32 ",%" PRIu32 ",%u%s%s", dst, gateway,
+					t->metric, t->table, t->protocol,
+					is_zero(t->src) ? "" : ",", is_zero(t->src) ? "" : src);
 	}
+	return is_whole;
 }
 
-void given_look(const struct node *n, const struct memory *memory, const struct pci *pci,
+bool given_look(const struct node *n, const struct memory *memory, const struct pci *pci,
 		const struct netdev *nd, struct given *ret)
 {
 	/* A PF of InfiniBand sets GUIDs and link alone: ipoib_netdev_ops_pf of ipoib_main.c. */
 	const struct vf_info *v =
 		node_is_infiniband(n, pci) ? NULL : node_vf_info(n, pci->physfn, pci->vf_index);
 	struct given g = { .mtu = nd->mtu, .vlan = v ? v->vlan : -1, .trust = v ? v->trust : -1 };
+	bool is_whole = true;
 
 	COPY(g.name, nd->name);
 	/* Only a MAC of Ethernet: that of IPoIB contains the number of a queue pair. */
@@ -66,10 +73,11 @@ void given_look(const struct node *n, const struct memory *memory, const struct 
 		const struct netdev *vrf = route_vrf_of(n, nd);
 
 		COPY(g.vrf, vrf ? vrf->name : "");
-		look_at_addresses(n, memory, nd->ifindex, &g);
-		look_at_routes(n, nd->ifindex, &g);
+		is_whole = look_at_addresses(n, memory, nd->ifindex, &g);
+		is_whole &= look_at_routes(n, nd->ifindex, &g);
 	}
 	*ret = g;
+	return is_whole;
 }
 
 struct given given_in_pf(const struct given *g)

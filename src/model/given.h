@@ -25,8 +25,9 @@
 
 #define GIVEN_USEC (10 * USEC_PER_SEC)
 
-/* Fills @ret with the values that @pci has in this look; @nd is its netdev. */
-void given_look(const struct node *n, const struct memory *memory, const struct pci *pci,
+/* Fills @ret with the values that @pci has in this look; @nd is its netdev. Return: false where not
+ * all addresses and routes fit. */
+bool given_look(const struct node *n, const struct memory *memory, const struct pci *pci,
 		const struct netdev *nd, struct given *ret);
 bool given_is_same(const struct given *a, const struct given *b);
 /* The part of @g that a PF has for its VF: all that is known of a VF that was bound again. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "in-use.h"
 
+#include "given.h"
 #include "ip.h"
 #include "route-find.h"
 
@@ -453,6 +454,7 @@ static enum in_use_degree judge_host(const struct graph *g, const struct memory 
 	for (size_t i = 0; (nd = graph_of(g, f->address, &i)) && worst < IN_USE_USED;) {
 		enum in_use_degree degree;
 		char text[IN_USE_WHY_LEN];
+		struct given given;
 
 		if (nd->netns > 0 || !streq(graph_function(nd), f->address))
 			continue;
@@ -462,6 +464,10 @@ static enum in_use_degree judge_host(const struct graph *g, const struct memory 
 			degree = is_used_by_host(g, memory, nd, is_ra_ours, text, sizeof(text))
 					 ? IN_USE_USED
 					 : IN_USE_FREE;
+		if (degree == IN_USE_ADDRESSED && !given_look(g->n, memory, f, nd, &given)) {
+			PRINT(text, "%s has more addresses or routes than are kept", nd->name);
+			degree = IN_USE_USED;
+		}
 		if (degree > worst) {
 			copy(why, size, text);
 			worst = degree;

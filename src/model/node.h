@@ -272,8 +272,8 @@ struct given {
 	char vf_mac[24]; /* empty: the PF told nothing, or it is of InfiniBand */
 	int vlan, trust; /* -1: not told */
 	/* A PF loses these when it leaves: model/given.h. */
-	char addresses[160];  /* "10.0.0.2/24,0 fd00::2/64,256": each with its metric */
-	char routes[256];     /* "::/0,fd::1,9,254,3": gateway, metric, table, protocol, src */
+	char addresses[512];  /* "10.0.0.2/24,0 fd00::2/64,256": each with its metric */
+	char routes[1024];    /* "::/0,fd::1,9,254,3": gateway, metric, table, protocol, src */
 	char vrf[IFNAME_LEN]; /* that it is a port of; empty: of none */
 };
 
