@@ -1374,31 +1374,33 @@ static void without_a_vf_to_hand_out_the_node_is_not_ready(_unused_ void **state
 	}
 }
 
-/* Contexts are a use by themselves; who has connections may have none, and is asked for. */
-static void a_pf_with_connections_is_not_moved(_unused_ void **state)
+/* A part of the kernel may have PDs alone, and contexts do not tell whose they are. */
+static void users_of_a_pf_are_asked_for_before_it_is_moved(_unused_ void **state)
 {
 	static const struct {
-		uint32_t n_contexts, n_cm_ids;
+		enum plugin_type type;
+		uint32_t n_contexts;
 		bool is_asked;
-	} rows[] = { { 0, 0, false }, { 0, 4, true }, { 1, 4, false } };
+	} rows[] = { { PLUGIN_SRIOV, 0, true },
+		     { PLUGIN_SRIOV, 1, true },
+		     { PLUGIN_RDMA_SHARED, 0, false } };
 	static struct user user = { .target = FIRST,
 				    .use = USE_KERNEL,
-				    .detail = "mlx5_0: 4 cm_ids of nvme_rdma" };
+				    .detail = "mlx5_0: 1 PD of smc" };
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(plan_done) struct plan p = {};
 		struct scene s;
 
 		set_scene(&s, 2);
-		s.config.plugin.type = PLUGIN_SRIOV;
+		s.config.plugin.type = rows[i].type;
 		s.sections[0].mode = VF_MODE_EXCLUSIVE;
 		ibdev_of(&s, FIRST)->n_contexts = rows[i].n_contexts;
-		ibdev_of(&s, FIRST)->n_cm_ids = rows[i].n_cm_ids;
 		make_plan(&s, &p);
 		assert_int_equal(questions_ask(&p.questions, QUESTION_USERS), rows[i].is_asked);
 		if (!rows[i].is_asked)
 			continue;
-		assert_true(p.devices[0].is_handed_out);
+		assert_int_equal(p.devices[0].is_handed_out, rows[i].n_contexts == 0);
 		plan_done(&p);
 		s.node.users = &user;
 		s.node.n_users = 1;
@@ -1406,7 +1408,27 @@ static void a_pf_with_connections_is_not_moved(_unused_ void **state)
 		s.node.asked = 1u << QUESTION_USERS;
 		make_plan(&s, &p);
 		assert_int_equal(p.devices[0].aside, REASON_PORT_IN_USE);
+		assert_string_equal(p.devices[0].used_by, "kernel-user, mlx5_0: 1 PD of smc");
 		assert_false(questions_ask(&p.questions, QUESTION_USERS));
+	}
+}
+
+/* A node may have thousands of VFs: those with connections and no contexts are asked about. */
+static void users_of_a_vf_with_connections_are_asked_for(_unused_ void **state)
+{
+	for (uint32_t n_cm_ids = 0; n_cm_ids < 2; n_cm_ids++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.config.plugin.type = PLUGIN_SRIOV;
+		s.sections[0].mode = VF_MODE_SHARED_MULTI;
+		s.sections[0].count = 1;
+		add_vfs(&s, 1);
+		ibdev_of(&s, "0000:41:00.1")->n_cm_ids = n_cm_ids;
+		make_plan(&s, &p);
+		assert_true(p.devices[1].is_handed_out);
+		assert_int_equal(questions_ask(&p.questions, QUESTION_USERS), n_cm_ids);
 	}
 }
 
@@ -4199,7 +4221,8 @@ int main(void)
 		cmocka_unit_test(a_way_out_is_named_where_it_is_one),
 		cmocka_unit_test(without_the_vfs_of_a_section_the_node_is_not_ready),
 		cmocka_unit_test(without_a_vf_to_hand_out_the_node_is_not_ready),
-		cmocka_unit_test(a_pf_with_connections_is_not_moved),
+		cmocka_unit_test(users_of_a_pf_are_asked_for_before_it_is_moved),
+		cmocka_unit_test(users_of_a_vf_with_connections_are_asked_for),
 		cmocka_unit_test(the_pf_is_handed_out_unless_vfs_are_asked_for),
 		cmocka_unit_test(mtu_is_raised_everywhere_and_never_lowered_under_vfs),
 		cmocka_unit_test(a_vf_gets_no_larger_mtu_than_its_pf_keeps),

@@ -262,6 +262,19 @@ static bool gives_nothing(const struct memory *memory, const struct plan *p, con
 	       class == CLASS_IMPOSSIBLE;
 }
 
+/*
+ * Counts of contexts and connections show neither whose they are, nor the PDs of a part of the
+ * kernel that has nothing else (SMC-R, SRP). VFs may be thousands: of those that are handed out
+ * only connections are asked about, as NVMe over RDMA has them without a context.
+ */
+static bool needs_users(const struct config *c, const struct device *d)
+{
+	if (!plugin_moves_netdev(c->plugin.type) || d->is_in_pod || !d->ibdev)
+		return false;
+	return d->is_handed_out ? !d->is_vf || d->ibdev->n_cm_ids > 0
+				: d->aside == REASON_PORT_IN_USE;
+}
+
 /* A PF that is to have VFs is no stand-in for them, whatever keeps them from being made. */
 static void hand_out(const struct config *c, const struct node *n, const struct plan *p,
 		     struct device *d)
@@ -447,8 +460,11 @@ void plan_devices(const struct config *c, const struct node *n, const struct mem
 	add_unmanaged(n, memory, p);
 
 	plan_put_off(n, memory, p);
-	for (size_t i = 0; i < p->n_devices; i++)
+	for (size_t i = 0; i < p->n_devices; i++) {
 		hand_out(c, n, p, &p->devices[i]);
+		if (needs_users(c, &p->devices[i]))
+			p->questions.set |= 1u << QUESTION_USERS;
+	}
 	count_missing(c, p);
 	for (size_t i = 0; i < p->n_devices; i++)
 		tell_aside(c, n, p, &p->devices[i]);

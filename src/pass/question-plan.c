@@ -14,12 +14,6 @@ static bool needs_users(const struct action *a)
 					    (a->is_done && a->result == -EBUSY));
 }
 
-/* Are there connections, and no context that shows a use by itself? NVMe over RDMA has none. */
-static bool has_connections_alone(const struct device *d)
-{
-	return d->is_handed_out && d->ibdev && d->ibdev->n_contexts == 0 && d->ibdev->n_cm_ids > 0;
-}
-
 /* Asks about each device that is handed out and was not opened before in this boot. */
 static void ask_for_verbs(struct plan *p)
 {
@@ -59,8 +53,7 @@ static bool needs_log(const struct plan *p, const struct device *d)
 
 int plan_ask(const struct node *n, struct plan *p)
 {
-	if (ANY(a, p->actions, p->n_actions, needs_users(a)) ||
-	    ANY(d, p->devices, p->n_devices, has_connections_alone(d)))
+	if (ANY(a, p->actions, p->n_actions, needs_users(a)))
 		p->questions.set |= 1u << QUESTION_USERS;
 	ask_for_verbs(p);
 	ask_for_functions(p);
