@@ -630,6 +630,14 @@ static void default_route_of_a_vrf_counts_where_main_has_no_way(void **state _un
 	s.node.n_socks = 0;
 	assert_needs(&s, WAY0 ", " WAY1);
 	assert_true(s.asks_socks);
+
+	set_scene(&s); /* as with IPv4 and IPv6, where each rail in the VRF has a default route */
+	add_netdev(&s, 10, "fabric", "", "vrf")->vrf_table = 10;
+	add_destination(&s, TO_DEFAULT, "192.0.2.1", UPLINK);
+	add_destination(&s, TO_DEFAULT, "2001:db8::1", UPLINK)->lookup.protocol = RTPROT_RA;
+	add_destination(&s, TO_VRF, "2001:db8::1", RAIL)->lookup.ifindex = 10;
+	s.node.has_socks = true;
+	assert_needs(&s, WAY0);
 }
 
 /* As with BGP to the host, where the source is the address of another netdev. */

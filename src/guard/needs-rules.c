@@ -436,8 +436,6 @@ static void add_destination(struct search *s, const struct destination *d)
 	enum leads leads;
 
 	add_hops(s, d, &leads);
-	if (d->to == TO_DEFAULT && d->lookup.result >= 0)
-		s->has_default[d->lookup.family == AF_INET6] = true;
 	if (leads != LEADS_NONE && d->to == TO_DEFAULT && d->lookup.family == AF_INET)
 		s->is_ipv4_known = true;
 	if (leads == LEADS_NONE && (d->to == TO_DEFAULT || d->to == TO_API_SERVER))
@@ -464,6 +462,8 @@ static void add_destinations(struct search *s)
 				       : d->to == TO_DEFAULT && d->lookup.family == AF_INET ? 0
 											    : 1;
 
+			if (d->to == TO_DEFAULT && d->lookup.result >= 0)
+				s->has_default[d->lookup.family == AF_INET6] = true;
 			if (of != turn || d->to == TO_MOUNT || d->to == TO_BEFORE ||
 			    (of == 2 && s->is_ipv4_known) ||
 			    (of == 3 && s->has_default[d->lookup.family == AF_INET6] &&
