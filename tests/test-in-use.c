@@ -424,6 +424,13 @@ static void ntpd(struct in_use_scene *s)
 	add_sock(s, IPPROTO_UDP, "192.0.2.10", 123);
 	add_sock(s, IPPROTO_UDP, "10.30.2.2", 123);
 }
+/* kube-proxy has all addresses of services on a dummy that is down. */
+static void ntpd_beside_services(struct in_use_scene *s)
+{
+	ntpd(s);
+	add_netdev(s, "kube-ipvs0", "dummy", 0)->is_up = false;
+	add_address(s, EXTRA, "10.96.0.1", 32);
+}
 static void servers_of_vrfs(struct in_use_scene *s)
 {
 	ntpd(s);
@@ -863,6 +870,7 @@ static const struct {
 	{ "TCP 68", tcp_on_the_port_of_dhcp, IN_USE_USED,
 	  "a program listens on 10.30.2.2, TCP port 68" },
 	{ "ntpd", ntpd, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "ntpd beside services", ntpd_beside_services, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "ntpd of one address", ntpd_of_this_address_alone, IN_USE_USED,
 	  "a program listens on 10.30.2.2, UDP port 123" },
 	{ "servers of two VRFs", servers_of_vrfs, IN_USE_USED,

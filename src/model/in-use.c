@@ -263,14 +263,16 @@ static bool is_used_by_host(const struct graph *g, const struct memory *memory,
 
 /* --- sockets --- */
 
-/* Does its program listen on the same port of every address, as ntpd and named do? A socket that is
- * bound to a VRF is of that alone. */
+/* Does its program listen on the same port of every address, as ntpd and named do? They pass over
+ * netdevs that are down. A socket that is bound to a VRF is of that alone. */
 static bool is_everywhere(const struct node *n, const struct sock *s)
 {
 	size_t n_addresses = 0;
 
 	FOREACH(a, n->addresses, n->n_addresses) {
-		if (a->family != s->family || a->scope >= RT_SCOPE_LINK)
+		const struct netdev *nd = node_netdev(n, a->ifindex);
+
+		if (a->family != s->family || a->scope >= RT_SCOPE_LINK || !nd || !nd->is_up)
 			continue;
 		if (!ANY(t, n->socks, n->n_socks,
 			 t->is_listening && t->family == s->family && t->protocol == s->protocol &&
