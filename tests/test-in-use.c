@@ -529,6 +529,28 @@ static void a_tunnel_elsewhere(struct in_use_scene *s)
 	add_tunnel(s, "10.31.2.9");
 }
 
+/* All NICs in one network, as in a cloud's: @metric of the rail's own route. */
+static void add_neighbour(struct in_use_scene *s, uint32_t metric)
+{
+	a_tunnel(s);
+	s->routes[0].metric = metric;
+	add_route(s, ETH0, "10.30.2.0", 24, NULL)->protocol = RTPROT_KERNEL;
+}
+static void a_tunnel_by_another_netdev(struct in_use_scene *s)
+{
+	add_neighbour(s, 100);
+}
+static void a_tunnel_by_either_netdev(struct in_use_scene *s)
+{
+	add_neighbour(s, 0);
+}
+static void a_tunnel_by_an_unknown_rule(struct in_use_scene *s)
+{
+	add_neighbour(s, 100);
+	*add_rule(s, "0.0.0.0", 0) =
+		(struct rule){ .family = AF_INET, .table = RT_TABLE_MAIN, .has_more = true };
+}
+
 /* As FRR has it for EVPN: who is at the other end is told by the forwarding table. */
 static void a_tunnel_from_here(struct in_use_scene *s)
 {
@@ -893,6 +915,12 @@ static const struct {
 	{ "tunnel", a_tunnel, IN_USE_USED, "the tunnel gre1 leads to 10.30.2.9" },
 	{ "down tunnel", a_tunnel_that_is_down, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "other tunnel", a_tunnel_elsewhere, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "tunnel by another netdev", a_tunnel_by_another_netdev, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
+	{ "tunnel by either netdev", a_tunnel_by_either_netdev, IN_USE_USED,
+	  "the tunnel gre1 leads to 10.30.2.9" },
+	{ "tunnel by an unknown rule", a_tunnel_by_an_unknown_rule, IN_USE_USED,
+	  "the tunnel gre1 leads to 10.30.2.9" },
 	{ "tunnel from here", a_tunnel_from_here, IN_USE_USED,
 	  "10.30.2.2 is the local end of the tunnel gre1" },
 	{ "tunnel from elsewhere", a_tunnel_from_elsewhere, IN_USE_ADDRESSED,

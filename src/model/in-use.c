@@ -325,6 +325,12 @@ static bool find_sock(const struct node *n, const struct netdev *nd, const struc
 	return false;
 }
 
+/* Does the packet leave by it, or by several of which it is one? */
+static bool leaves_by(const struct lookup *l, uint32_t ifindex)
+{
+	return l->found == ifindex || ANY(hop, l->hops, l->n_hops, *hop == ifindex);
+}
+
 /*
  * Does a packet to the server of a mount leave by it? A client of NFS closes its connection when it
  * was idle: XS_IDLE_DISC_TO in net/sunrpc/xprtsock.c. So no socket tells.
@@ -337,8 +343,7 @@ static bool find_mount(const struct node *n, const struct netdev *nd, char *ret,
 		const struct lookup *l = &d->lookup;
 
 		if ((d->to != TO_MOUNT && (d->to != TO_STORAGE || l->family == AF_UNSPEC)) ||
-		    l->result < 0 ||
-		    (l->found != nd->ifindex && !ANY(hop, l->hops, l->n_hops, *hop == nd->ifindex)))
+		    l->result < 0 || !leaves_by(l, nd->ifindex))
 			continue;
 		ip_format(l->family, l->dst, UINT32_MAX, address, sizeof(address));
 		snprintf(ret, size, "%s leads to %s%s%.80s", nd->name, address,
@@ -357,13 +362,14 @@ static bool takes_gateway(const struct node *n, const struct netdev *nd)
 }
 
 /*
- * Does a packet to @remote leave by the netdev of @a? @ifindex: the tunnel, if it is one. @remote:
- * its other end, or with @is_gateway a gateway behind it.
+ * May a packet to @remote leave by the netdev of @a? Where its way is not known: yes. @ifindex: the
+ * tunnel, if it is one. @remote: its other end, or with @is_gateway a gateway behind it.
  */
-static bool leads_into(const struct node *n, uint32_t ifindex, bool is_gateway, int family,
-		       const uint8_t remote[static 16], const struct address *a, char *ret,
-		       size_t size)
+static bool leads_into(const struct node *n, uint32_t ifindex, bool is_gateway, uint32_t mark,
+		       int family, const uint8_t remote[static 16], const struct address *a,
+		       char *ret, size_t size)
 {
+	struct lookup l = { .family = family, .mark = mark };
 	const struct netdev *nd;
 	char text[INET6_ADDRSTRLEN];
 
@@ -371,6 +377,11 @@ static bool leads_into(const struct node *n, uint32_t ifindex, bool is_gateway, 
 		return false;
 	nd = node_netdev(n, ifindex);
 	if (!nd || !nd->is_up || (is_gateway && !takes_gateway(n, nd)))
+		return false;
+	memcpy(l.dst, remote, sizeof(l.dst));
+	l.ifindex = nd->link;
+	route_find(n, &l);
+	if (l.result >= 0 && !leaves_by(&l, a->ifindex))
 		return false;
 	ip_format(family, remote, UINT32_MAX, text, sizeof(text));
 	snprintf(ret, size, "the tunnel %s leads to %s", nd->name, text);
@@ -395,10 +406,11 @@ static bool find_tunnel(const struct node *n, const struct address *a, char *ret
 {
 	return ANY(end, n->tunnel_ends, n->n_tunnel_ends, begins_at(n, end, a, ret, size)) ||
 	       ANY(end, n->tunnel_ends, n->n_tunnel_ends,
-		   leads_into(n, end->ifindex, false, end->family, end->remote, a, ret, size)) ||
+		   leads_into(n, end->ifindex, false, end->mark, end->family, end->remote, a, ret,
+			      size)) ||
 	       ANY(r, n->routes, n->n_routes,
 		   !is_zero(r->gateway) &&
-			   leads_into(n, r->ifindex, true, r->family, r->gateway, a, ret, size));
+			   leads_into(n, r->ifindex, true, 0, r->family, r->gateway, a, ret, size));
 }
 
 /* --- the host's use of a netdev --- */

@@ -60,10 +60,11 @@ enum in_use_degree {
  * connected from one of these addresses, listens on one of them alone, or is bound to the netdev;
  * DHCP clients and programs that listen on the same port of every address that is up do not count;
  * nor does a tunnel that is up begin at one of these addresses, or lead into one of these networks,
- * by its end or by the gateway of a route. No packet to the server of a mounted file system leaves
- * by such a netdev, since a client may have no socket while it is idle. While node.has_socks is
- * false, an address is a use; one on a scalable function of it always is. More addresses or routes
- * than struct given keeps are a use, for the host would not get all of them back.
+ * by its end or by the gateway of a route, where its packets are not known to leave by another
+ * netdev. No packet to the server of a mounted file system leaves by such a netdev, since a client
+ * may have no socket while it is idle. While node.has_socks is false, an address is a use; one on a
+ * scalable function of it always is. More addresses or routes than struct given keeps are a use,
+ * for the host would not get all of them back.
  */
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
 				 const struct pci *f, bool is_ra_ours, char *why, size_t size);
