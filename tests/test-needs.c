@@ -1403,6 +1403,25 @@ static void words_tell_all_evidence(void **state _unused_)
 	assert_null(plan_need(&p, "0000:99:00.0"));
 }
 
+static void words_tell_on_which_netdev_the_source_is(void **state _unused_)
+{
+	static const enum destination_to rows[] = { TO_DEFAULT, TO_API_SERVER };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+		int family;
+
+		set_scene(&s);
+		parse("10.1.0.2", &family,
+		      add_destination(&s, rows[i], "10.9.0.1", UPLINK)->lookup.source);
+		make_needs(&s, &p);
+		assert_string_equal(
+			plan_need(&p, "0000:41:00.1")->words,
+			"10.1.0.2, the source of packets to 10.9.0.1 (a test), is on eth1");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1445,6 +1464,7 @@ int main(void)
 		cmocka_unit_test(
 			an_address_that_leads_nowhere_may_get_any_function_without_an_address),
 		cmocka_unit_test(words_tell_all_evidence),
+		cmocka_unit_test(words_tell_on_which_netdev_the_source_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

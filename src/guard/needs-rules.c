@@ -302,26 +302,30 @@ static void print_of(const struct destination *d, char *ret, size_t size)
 		ip_format(d->lookup.family, d->lookup.dst, UINT32_MAX, ret, size);
 }
 
-static void print_words(const struct destination *d, const struct netdev *nd, char *ret,
-			size_t size)
+/* @is_source: the packet leaves by another netdev, and @nd has the address that is its source */
+static void print_words(const struct destination *d, const struct netdev *nd, bool is_source,
+			char *ret, size_t size)
 {
-	char address[INET6_ADDRSTRLEN];
+	const struct lookup *l = &d->lookup;
+	char address[INET6_ADDRSTRLEN], source[INET6_ADDRSTRLEN];
 
-	if (d->lookup.family == AF_UNSPEC) {
+	ip_format(l->family, l->dst, UINT32_MAX, address, sizeof(address));
+	ip_format(l->family, l->source, UINT32_MAX, source, sizeof(source));
+	if (l->family == AF_UNSPEC)
 		snprintf(ret, size, "%s", d->words);
-	} else if (d->to == TO_DEFAULT) {
-		snprintf(ret, size, "%s has the default route", nd->name);
-	} else {
-		ip_format(d->lookup.family, d->lookup.dst, UINT32_MAX, address, sizeof(address));
-		snprintf(ret, size,
-			 memcmp(d->lookup.source, d->lookup.dst, sizeof(d->lookup.dst)) == 0
-				 ? "%s (%s) is an address of %s"
-				 : "a packet to %s (%s) leaves by %s",
+	else if (streq(source, address))
+		snprintf(ret, size, "%s (%s) is an address of %s", address, d->words, nd->name);
+	else if (is_source)
+		snprintf(ret, size, "%s, the source of packets to %s (%.100s), is on %s", source,
 			 address, d->words, nd->name);
-	}
+	else if (d->to == TO_DEFAULT)
+		snprintf(ret, size, "%s has the default route", nd->name);
+	else
+		snprintf(ret, size, "a packet to %s (%s) leaves by %s", address, d->words,
+			 nd->name);
 }
 
-static void add_hop(struct search *s, const struct destination *d, uint32_t ifindex,
+static void add_hop(struct search *s, const struct destination *d, uint32_t ifindex, bool is_source,
 		    enum leads *ret)
 {
 	const struct netdev *nd = node_netdev(s->n, ifindex);
@@ -333,7 +337,7 @@ static void add_hop(struct search *s, const struct destination *d, uint32_t ifin
 	if (!nd)
 		return;
 	print_of(d, of, sizeof(of));
-	print_words(d, nd, words, sizeof(words));
+	print_words(d, nd, is_source, words, sizeof(words));
 	add_root(s, nd, &e, ret);
 }
 
@@ -353,7 +357,7 @@ static void add_advertised(struct search *s, const struct destination *d, enum l
 			best = MIN(best, s->n->routes[i].metric);
 	for (size_t i = 0; i < s->n->n_routes; i++)
 		if (is_advertised_default(&s->n->routes[i]) && s->n->routes[i].metric == best)
-			add_hop(s, d, s->n->routes[i].ifindex, ret);
+			add_hop(s, d, s->n->routes[i].ifindex, false, ret);
 }
 
 static bool is_advertised(const struct destination *d)
@@ -371,7 +375,7 @@ static void add_source(struct search *s, const struct destination *d)
 	FOREACH(a, s->n->addresses, s->n->n_addresses)
 		if (a->family == l->family && a->ifindex != l->found && !is_zero(l->source) &&
 		    memcmp(a->local, l->source, sizeof(a->local)) == 0)
-			add_hop(s, d, a->ifindex, &leads);
+			add_hop(s, d, a->ifindex, true, &leads);
 }
 
 static void add_hops(struct search *s, const struct destination *d, enum leads *ret)
@@ -382,8 +386,8 @@ static void add_hops(struct search *s, const struct destination *d, enum leads *
 	if (l->result < 0)
 		return;
 	for (size_t i = 0; i < l->n_hops; i++)
-		add_hop(s, d, l->hops[i], ret);
-	add_hop(s, d, l->found, ret);
+		add_hop(s, d, l->hops[i], false, ret);
+	add_hop(s, d, l->found, false, ret);
 	add_source(s, d);
 	if (is_advertised(d))
 		add_advertised(s, d, ret);
