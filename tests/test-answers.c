@@ -22,6 +22,7 @@
 #include "../src/os/snapshot.h"
 #include "../src/pass/report.h"
 #include "../src/service/wait.h"
+#include "../src/step/observers.h"
 #include "tree.h"
 
 /* A machine with a bound eRDMA function and nothing else. */
@@ -55,6 +56,25 @@ static struct module *add_module(struct node *n, const char *name)
 		abort();
 	COPY(m->name, name);
 	return m;
+}
+
+static void the_netdev_of_a_pppoe_session_is_read(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {};
+	struct os d;
+	struct tree t;
+
+	make_machine(&t, &d);
+	tree_file(&t, "sys/class/net/eth0/ifindex", "2\n");
+	tree_file(&t, "sys/class/net/eth0.7/ifindex", "3\n");
+	tree_file(&t, "proc/self/net/pppoe",
+		  "Id       Address              Device\n"
+		  "0000002A 00:00:5e:00:53:01   eth0.7\n");
+	assert_int_equal(observe_net(&d, &n), 0);
+	assert_false(node_netdev_named(&n, "eth0")->has_pppoe);
+	assert_true(node_netdev_named(&n, "eth0.7")->has_pppoe);
+	modules_done(&d.modules);
+	tree_remove(&t);
 }
 
 static void what_is_loaded_is_read_from_sysfs(_unused_ void **state)
@@ -790,6 +810,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_loaded_is_read_from_sysfs),
+		cmocka_unit_test(the_netdev_of_a_pppoe_session_is_read),
 		cmocka_unit_test(a_tree_keeps_modules_out_by_its_own_files),
 		cmocka_unit_test(a_driver_at_work_is_loaded_whatever_is_missing),
 		cmocka_unit_test(of_the_command_line_only_modules_are_recorded),

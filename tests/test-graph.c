@@ -116,6 +116,11 @@ static void netdevs_stand_on_ports_and_links(void **state _unused_)
 		    HERE(10, "br-ex", .kind = "openvswitch") },
 		  .expected = "ovs-system: eth0\nbr-ex: eth0\n" PF ": eth0 ovs-system br-ex\n" PF2
 			      ": eth1\n" },
+		{ "PPPoE on a VLAN",
+		  { HERE(2, "eth0", .pci = PF),
+		    HERE(3, "eth0.7", .link = 2, .kind = "vlan", .has_pppoe = true),
+		    HERE(9, "ppp0", .kind = "ppp") },
+		  .expected = "eth0.7: eth0\nppp0: eth0 eth0.7\n" PF ": eth0 eth0.7 ppp0\n" },
 		{ "veth pair",
 		  { HERE(2, "eth0", .pci = PF), HERE(5, "veth0", .link = 6, .kind = "veth"),
 		    HERE(6, "veth1", .link = 5, .kind = "veth") },

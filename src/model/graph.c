@@ -2,6 +2,7 @@
 #include "graph.h"
 
 #define OVS_KIND "openvswitch"
+#define PPP_KIND "ppp"
 
 static void pairs_done(struct graph_pairs *p)
 {
@@ -92,6 +93,14 @@ static void add_link(const struct node *n, const struct netdev *nd, struct graph
 	add_step(n, nd, link, steps);
 }
 
+/* Is it below each netdev of that kind: a port of the datapath, or one that sessions leave by? */
+static bool is_below_kind(const struct node *n, const struct netdev *nd, const char *kind)
+{
+	const struct netdev *master = netdev_in(n, nd->netns, nd->master);
+
+	return streq(kind, PPP_KIND) ? nd->has_pppoe : master && streq(master->kind, OVS_KIND);
+}
+
 static void list_steps(const struct node *n, struct graph_pairs *ret)
 {
 	for (size_t i = 0; i < count(n); i++) {
@@ -100,14 +109,10 @@ static void list_steps(const struct node *n, struct graph_pairs *ret)
 		add_link(n, nd, ret);
 		if (nd->master)
 			add_step(n, netdev_in(n, nd->netns, nd->master), nd, ret);
-		if (nd->netns == 0 && streq(nd->kind, OVS_KIND))
-			FOREACH(port, n->netdevs, n->n_netdevs) {
-				const struct netdev *master =
-					netdev_in(n, port->netns, port->master);
-
-				if (master && streq(master->kind, OVS_KIND))
-					add_step(n, nd, port, ret);
-			}
+		if (nd->netns == 0 && (streq(nd->kind, OVS_KIND) || streq(nd->kind, PPP_KIND)))
+			FOREACH(lower, n->netdevs, n->n_netdevs)
+				if (is_below_kind(n, lower, nd->kind))
+					add_step(n, nd, lower, ret);
 	}
 	sort_pairs(ret);
 }

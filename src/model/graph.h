@@ -10,6 +10,8 @@
  * - of kind openvswitch, all ports of the datapath: an internal port has neither of the above.
  *   Source: ovs_netdev_link() in net/openvswitch/vport-netdev.c makes the datapath's netdev the
  *   master of each port;
+ * - of kind ppp, each netdev that a PPPoE session leaves by: it has no IFLA_LINK, and
+ *   /proc/net/pppoe does not name the ppp netdev of a session;
  * - of a veth whose peer is here as well, the master of that peer. The peer itself is the other end
  *   of a wire: two netdevs that are each other's IFLA_LINK do not stand on each other.
  *

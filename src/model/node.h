@@ -157,6 +157,7 @@ struct netdev {
 	uint32_t netns;        /* of node.aways: 1 + the number of its namespace in node.netnses */
 	bool is_link_here; /* of node.aways: link is an ifindex of this namespace, not of its own */
 	bool has_device;   /* it is no virtual one: hardware, of PCI or not */
+	bool has_pppoe;    /* a PPPoE session leaves by it */
 	uint32_t vrf_table;   /* of a VRF: IFLA_VRF_TABLE */
 	uint32_t inet6_flags; /* IFLA_INET6_FLAGS: a router solicitation is out, or answered */
 	/* A program is at work on its addresses, by guard/signs-observe.c; empty: none */

@@ -198,6 +198,17 @@ static void add_inet_address(struct node *n, const char *line, const char *rest)
 	NODE_ADD(n, addresses, a);
 }
 
+/* "0000002A 00:00:5e:00:53:01   eth0.7": pppoe_seq_show() in drivers/net/ppp/pppoe.c */
+static void add_pppoe(struct node *n, const char *line, _unused_ const char *rest)
+{
+	char name[IFNAME_LEN];
+
+	if (sscanf(line, "%*x %*s %15s", name) != 1)
+		return;
+	FOREACH(nd, n->netdevs, n->n_netdevs)
+		nd->has_pppoe |= streq(nd->name, name);
+}
+
 /* Gives each line of the file to @add, with the text that follows it. */
 static void observe_copied(const struct fs *fs, const char *path,
 			   void (*add)(struct node *n, const char *line, const char *rest),
@@ -286,6 +297,7 @@ int observe_net(struct os *d, struct node *n)
 	}
 	if (r >= 0 && d->fs.is_live)
 		r = ethtool_read(&d->ethtool, n, n->netdevs, n->n_netdevs);
+	observe_copied(&d->fs, "proc/self/net/pppoe", add_pppoe, n);
 	observe_all(&d->fs, n);
 	node_make_indexes(n);
 	return r;

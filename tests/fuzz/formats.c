@@ -61,6 +61,14 @@ static int see_signs(const struct fs *fs)
 	return 0;
 }
 
+static int see_net(const struct fs *fs)
+{
+	_cleanup_(node_done) struct node n = {};
+	struct os d = { .fs = *fs };
+
+	return observe_net(&d, &n);
+}
+
 static int see_options(const struct fs *fs)
 {
 	_cleanup_(node_done) struct node n = {};
@@ -373,6 +381,14 @@ static const char *const boot_words[] = { "ip=",
 					  " ",
 					  NULL };
 
+static const char *const pppoe_words[] = { "Id       Address              Device\n",
+					   "0000002A 00:00:5e:00:53:01 eth1\n",
+					   "2A ",
+					   " ",
+					   "eth1",
+					   "\n",
+					   NULL };
+
 static const char *const packet_words[] = { "sk RefCnt Type Proto  Iface\n",
 					    "0 3 2 0800 2 1 0 0 21\n",
 					    "0 ",
@@ -462,6 +478,11 @@ static const struct format {
 	  { { "proc/self/mountinfo", "1 1 0:9 / /a rw - nfs4 10.0.0.9:/a rw,addr=10.0.0.9\n" } } },
 	{ "boot", "proc/cmdline", see_places, boot_words, {} },
 	{ "packet", "proc/self/net/packet", see_signs, packet_words, {} },
+	{ "pppoe",
+	  "proc/self/net/pppoe",
+	  see_net,
+	  pppoe_words,
+	  { { "sys/class/net/eth1/ifindex", "2\n" } } },
 	{ "netif-link", "run/systemd/netif/links/2", see_signs, link_state_words, {} },
 	{ "nm-device", "run/NetworkManager/devices/2", see_signs, link_state_words, {} },
 	{ "ifstate",
