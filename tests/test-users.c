@@ -360,6 +360,8 @@ static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
 		{ { 0, "ib_core", 2 }, RDMA_PDS, NULL, 0 },
 		{ { 0, "mlx5_ib", 3 }, RDMA_PDS, NULL, 0 },
 		{ { 0, "mlx4_ib", 3 }, RDMA_PDS, "mlx5_0: 3 PDs of mlx4_ib", USE_KERNEL },
+		{ { 0, "ib_srpt", 1 }, RDMA_PDS, NULL, 0 },
+		{ { 0, "ib_srp", 1 }, RDMA_PDS, "mlx5_0: 1 PD of ib_srp", USE_KERNEL },
 		{ { 0, "ib_ipoib", 1 }, RDMA_PDS, NULL, 0 },
 		{ { 0, "ib_ipoib", 2 }, RDMA_PDS, "mlx5_0: 2 PDs of ib_ipoib", USE_KERNEL },
 		{ { 0, "smc", 1 }, RDMA_PDS, "mlx5_0: 1 PD of smc", USE_KERNEL },

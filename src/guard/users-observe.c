@@ -72,14 +72,20 @@ static bool is_of_device(const struct node *n, const struct ibdev *ib, const cha
 	return (pci && streq(pci->driver, kernel)) || (part && streq(part->module, kernel));
 }
 
-/* Each IPoIB netdev has a PD; more of them than netdevs means that some are elsewhere. */
-static bool is_own_ipoib(const struct node *n, const struct ibdev *ib, const struct rdma_holder *h)
+/*
+ * Each IPoIB netdev has a PD; more of them than netdevs means that some are elsewhere. ib_srpt has
+ * one of each device, used or not (srpt_add_one()), and rdma-core loads it wherever there is an
+ * RDMA device (kernel-boot/modules/rdma.conf).
+ */
+static bool is_of_each_device(const struct node *n, const struct ibdev *ib,
+			      const struct rdma_holder *h)
 {
 	uint32_t n_netdevs = 0;
 
 	for (size_t i = 0; i < n->n_netdevs; i++)
 		n_netdevs += streq(n->netdevs[i].pci, ib->pci);
-	return streq(h->kernel, "ib_ipoib") && h->n <= n_netdevs;
+	return (streq(h->kernel, "ib_ipoib") && h->n <= n_netdevs) ||
+	       (streq(h->kernel, "ib_srpt") && h->n <= 1);
 }
 
 static const struct {
@@ -97,7 +103,7 @@ void users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_re
 	FOREACH(h, holders, n_holders) {
 		char detail[128];
 
-		if (h->kernel[0] ? is_of_device(n, ib, h->kernel) || is_own_ipoib(n, ib, h)
+		if (h->kernel[0] ? is_of_device(n, ib, h->kernel) || is_of_each_device(n, ib, h)
 				 : h->pid == (uint32_t)getpid())
 			continue;
 
