@@ -69,7 +69,6 @@ struct value_look {
 	struct sources sources;
 	uint32_t pid; /* of the running kubelet, or 0 */
 	bool is_asking;
-	bool hides_words; /* the unit's command line does not show those of the kubelet */
 };
 
 static void look_done(struct value_look *l)
@@ -192,25 +191,16 @@ static bool names_address(const char *text)
 	return strstr(text, "node-ip") || strstr(text, "hostname-override");
 }
 
-/* Is a flag of the kubelet's address somewhere in the line of a shell, or in a script? A copy gets
- * the word alone. */
-static bool has_address_flag(struct value_look *l, const char *program)
+/* Is a flag of the kubelet's address somewhere in the line of a shell, or in a script? */
+static bool has_address_flag(const struct value_look *l, const char *program)
 {
-	static const char kept[] = "#!\n--node-ip\n";
 	_cleanup_(freep) char *text = NULL;
-	struct argument *a =
-		FIND(w, l->unit.arguments, l->unit.n_arguments, names_address(w->text));
 
-	if (a) {
-		a->is_relevant = true;
+	if (ANY(a, l->unit.arguments, l->unit.n_arguments, names_address(a->text)))
 		return true;
-	}
-	if (*program != '/' ||
-	    fs_read_all(l->fs, fs_bare(program), MAX_SCRIPT, true, &text, NULL) < 0 ||
-	    !is_prefix(text, "#!") || !names_address(text))
-		return false;
-	fs_record(l->fs, RECORD_FILE, fs_bare(program), kept, strlen(kept));
-	return true;
+	return *program == '/' &&
+	       fs_read_all(l->fs, fs_bare(program), MAX_SCRIPT, true, &text, NULL) >= 0 &&
+	       is_prefix(text, "#!") && names_address(text);
 }
 
 /* The command line of a running kubelet, or the last one that was seen. */
@@ -278,7 +268,7 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 	} else if (!is_kubelet_program(program) && !is_called_as_kubelet(&l->unit)) {
 		unit_problem(&l->unit, "%s: what %s does is not known", l->unit.name,
 			     *program ? program : "it");
-		l->hides_words = !is_handing_on(&l->unit) && has_address_flag(l, program);
+		l->unit.hides_address = !is_handing_on(&l->unit) && has_address_flag(l, program);
 	}
 	return 0;
 }
@@ -315,7 +305,7 @@ static void note_address_problem(struct value_look *l, struct kubelet_found *k)
 	if (ip && *ip->value && !is_open(ip))
 		return;
 	problem_note(k->seen.address_problem, "%s", l->rancher.problem);
-	if (l->hides_words)
+	if (l->unit.hides_address)
 		problem_note(k->seen.address_problem, "%s", l->unit.problem);
 	if (word || is_open(ip) || is_open(name))
 		problem_note(k->seen.address_problem, "%s: %s%.150s is not known", k->seen.unit,

@@ -5,7 +5,8 @@
  *
  * The copies keep the lines at which things stand, the program, the names of variables and of files
  * of variables, and the flags that flags.h knows with their values, but of the node's labels only
- * those that are looked at. Tokens, proxies with passwords and the like are not copied at all,
+ * those that are looked at. A command of a shell, or a script, that gives the kubelet's address
+ * becomes the word "node-ip". Tokens, proxies with passwords and the like are not copied at all,
  * rather than looked for.
  */
 #include "unit.h"
@@ -142,6 +143,8 @@ static void put_exec(const struct unit *u, struct redacted *c, uint16_t page)
 		put_text(c, w, is_variable ? SIZE_MAX : labels_of_source(u, i), "\"\\%");
 		fputs("\" ", c->f);
 	}
+	if (u->hides_address) /* no line of a shell or script is copied: this word stands for it */
+		fputs("node-ip", c->f);
 }
 
 /* Is the variable of the page, and the last of its name? */
