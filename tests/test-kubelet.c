@@ -2473,9 +2473,19 @@ static void a_command_line_that_cannot_be_read_tells_no_address(_unused_ void **
 			  "ExecStart=/bin/sh -c 'exec k3s agent --token ${TOKEN} --x s3cret "
 			  "--node-ip $$(hostname -i)' --kube-reserved=cpu=1"),
 		  false, "kubelet.service: what /bin/sh does is not known", "" },
+		{ SERVICE("EnvironmentFile=/etc/default/kubelet\n"
+			  "ExecStart=/bin/sh -c 'kubelet $$EXTRA'"),
+		  false, "kubelet.service: what /bin/sh does is not known", "" },
+		{ SERVICE("EnvironmentFile=/etc/default/kubelet\nExecStart=/opt/plain.sh"), false,
+		  "kubelet.service: what /opt/plain.sh does is not known", "" },
+		{ SERVICE("Environment=A=--node-ip=::1\nEnvironment=A=\nExecStart=/opt/plain.sh"),
+		  false, "", "" },
+		{ SERVICE("Environment=A=--node-ip=::1\nExecStart=/opt/start.sh kubelet"), false,
+		  "", "" },
 		/* It hands on what stands behind the kubelet. */
 		{ SERVICE("ExecStart=/opt/start.sh /usr/bin/kubelet --v=2"), false, "", "" },
 		{ SERVICE("ExecStart="), false, "", "" },
+		{ SERVICE("Environment=A=--node-ip=::1\nExecStart="), false, "", "" },
 		/* A file that has to be there is not. */
 		{ SERVICE("EnvironmentFile=/run/ip\n" KUBELET "--node-ip=${IP}"), false,
 		  "kubelet.service: --node-ip=${IP} is not known", "${IP}" },
@@ -2518,6 +2528,7 @@ static void a_command_line_that_cannot_be_read_tells_no_address(_unused_ void **
 			 "#!/bin/bash\nexec kubelet --node-ip=$(hostname -i)\n");
 		put_text(&root, "opt/plain.sh",
 			 "#!/bin/bash\nexec kubelet --config=/" FILE_PATH "\n");
+		put_text(&root, "etc/default/kubelet", "EXTRA='--v=2 --node-ip=192.0.2.5'\n");
 		if (rows[i].is_running) {
 			put_text(&root, CGROUP, "345\n");
 			put_entry(&root, &process);

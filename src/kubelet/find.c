@@ -191,12 +191,16 @@ static bool names_address(const char *text)
 	return strstr(text, "node-ip") || strstr(text, "hostname-override");
 }
 
-/* Is a flag of the kubelet's address somewhere in the line of a shell, or in a script? */
+/* Is a flag of the kubelet's address in the line of a shell, in a variable it may use, or in a
+ * script? */
 static bool has_address_flag(const struct value_look *l, const char *program)
 {
 	_cleanup_(freep) char *text = NULL;
+	const struct unit *u = &l->unit;
 
-	if (ANY(a, l->unit.arguments, l->unit.n_arguments, names_address(a->text)))
+	if (ANY(a, u->arguments, u->n_arguments, names_address(a->text)) ||
+	    ANY(v, u->variables, u->n_variables,
+		names_address(v->value) && unit_variable(u, v->name) == v))
 		return true;
 	return *program == '/' &&
 	       fs_read_all(l->fs, fs_bare(program), MAX_SCRIPT, true, &text, NULL) >= 0 &&
@@ -268,7 +272,8 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 	} else if (!is_kubelet_program(program) && !is_called_as_kubelet(&l->unit)) {
 		unit_problem(&l->unit, "%s: what %s does is not known", l->unit.name,
 			     *program ? program : "it");
-		l->unit.hides_address = !is_handing_on(&l->unit) && has_address_flag(l, program);
+		l->unit.hides_address =
+			*program && !is_handing_on(&l->unit) && has_address_flag(l, program);
 	}
 	return 0;
 }
