@@ -12,8 +12,10 @@
 #include <sys/stat.h>
 
 #include "../src/command/options.h"
+#include "../src/model/memory.h"
 #include "../src/model/paths.h"
 #include "../src/module/modprobe-observe.h"
+#include "../src/os/memory-file.h"
 #include "tree.h"
 
 static struct tree tree;
@@ -471,6 +473,39 @@ static void bake_is_idempotent_and_can_be_undone(_unused_ void **state)
 	assert_content(MODPROBE_BAKED_PATH, NULL);
 }
 
+/* Boots that are left of "a now ". */
+static const char *left_by_bake(bool is_running)
+{
+	static char text[64];
+	struct boot boots[] = { { .boot_id = "a" }, { .boot_id = "now" } };
+	struct os d = { .fs = tree.fs };
+	_cleanup_(config_done) struct config c = {};
+	_owns_(struct boots, entries) left = {};
+
+	assert_true(memory_write(&tree.fs, MEMORY_NODE, &boots_fields,
+				 &(struct boots){ boots, ELEMENTSOF(boots) }) >= 0);
+	tree_file(&tree, "proc/sys/kernel/random/boot_id", "now\n");
+	d.fs.is_live = is_running;
+	assert_int_equal(bake(&d, &c), 0);
+	assert_int_equal(memory_read(&tree.fs, MEMORY_NODE, &boots_fields, &left), 0);
+	text[0] = '\0';
+	FOREACH(b, left.entries, left.n_entries)
+		strcat(strcat(text, b->boot_id), " ");
+	return text;
+}
+
+static void bake_forgets_the_machine_but_not_the_boot_that_runs(_unused_ void **state)
+{
+	assert_string_equal(left_by_bake(false), "");
+	assert_string_equal(left_by_bake(true), ""); /* a chroot */
+	tree_file(&tree, "run/systemd/system/x", "");
+	assert_string_equal(left_by_bake(false), "");
+	assert_string_equal(left_by_bake(true), ""); /* a container */
+	tree_file(&tree, "sys/bus/pci/x", "");
+	assert_string_equal(left_by_bake(false), "");
+	assert_string_equal(left_by_bake(true), "now ");
+}
+
 static void bake_leaves_files_of_others_alone(_unused_ void **state)
 {
 	struct config c = { .driver.mode = DRIVER_MODE_COMPAT };
@@ -639,6 +674,7 @@ int main(void)
 		TEST(auto_follows_from_the_gpu_and_its_module),
 		TEST(early_wins_over_what_another_configuration_baked),
 		TEST(bake_is_idempotent_and_can_be_undone),
+		TEST(bake_forgets_the_machine_but_not_the_boot_that_runs),
 		TEST(bake_leaves_files_of_others_alone),
 		TEST(bake_names_who_loads_smc_and_what_to_run),
 		TEST(a_capture_has_the_modules_that_are_looked_at_and_no_comments),

@@ -175,15 +175,25 @@ static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct m
 			    action_advice(a));
 }
 
-/* The image's machine needed other functions, and what it tried is nothing to the next one. */
-static int forget(struct os *d)
+/*
+ * The image's machine needed other functions, and what it tried is nothing to the next one. A node
+ * that runs keeps the entry of this boot: a NIC that it needed stays needed.
+ */
+static int forget(const struct fs *fs)
 {
-	const struct boots none = {};
-	/* The lock of memory_write() would stay in an image in which nothing ran. */
-	int r = fs_exists(&d->fs, MEMORY_NODE_PATH)
-			? memory_write(&d->fs, MEMORY_NODE, &boots_fields, &none)
-			: 0;
+	_owns_(struct boots, entries) boots = {};
+	char boot_id[40] = "";
+	int r;
 
+	/* The lock of memory_write() would stay in an image in which nothing ran. */
+	if (!fs_exists(fs, MEMORY_NODE_PATH))
+		return 0;
+	if (fs->is_live && os_has_node(fs))
+		fs_read(fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
+	r = memory_read(fs, MEMORY_NODE, &boots_fields, &boots);
+	KEEP(b, boots.entries, boots.n_entries, *boot_id && streq(b->boot_id, boot_id));
+	if (r >= 0)
+		r = memory_write(fs, MEMORY_NODE, &boots_fields, &boots);
 	return r < 0 ? log_error_errno(r, "/" MEMORY_NODE_PATH) : r;
 }
 
@@ -198,7 +208,7 @@ int bake(struct os *d, const struct config *c)
 		log_info("[Driver] Mode=auto depends on the GPU of the machine that boots: nothing "
 			 "is written for erdma, rdma-provision-early.service does it at each boot");
 	module_options_wanted(c, is_auto ? DRIVER_MODE_KEEP : c->driver.mode, &w);
-	r = forget(d);
+	r = forget(&d->fs);
 	if (r >= 0)
 		r = make_text(&w, &text);
 	if (r >= 0)

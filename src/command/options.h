@@ -14,7 +14,8 @@
  * Writes /etc/modprobe.d/zz-rdma-provision.conf below the root, as "early" would write it to /run;
  * or removes it, when nothing is asked for. Mode=auto depends on the machine that boots, so
  * nothing is written for it. Then tells in the log what is contrary to it, with file and line, and
- * how an initramfs is rebuilt.
+ * how an initramfs is rebuilt. Forgets earlier boots, and in an image all: they are of the machine
+ * that it was made on.
  *
  * Return: 0; -EEXIST when a file of that name is not ours; or another -errno of the file.
  */
