@@ -85,6 +85,14 @@ static void what_is_written_is_read_again(void **state)
 	memory_done(&memory);
 }
 
+static char recorded_id[64];
+static void on_read(void *userdata _unused_, enum record_kind kind _unused_, const char *path,
+		    const char *data, size_t size)
+{
+	if (streq(path, "etc/machine-id"))
+		PRINT(recorded_id, "%.*s", (int)size, data);
+}
+
 /* A golden image carries the memory of another machine. */
 static void boots_of_another_machine_are_left_out(void **state)
 {
@@ -92,6 +100,8 @@ static void boots_of_another_machine_are_left_out(void **state)
 	struct boot boots[] = { { .boot_id = "a", .machine = "0123456789abcdef" },
 				{ .boot_id = "b" }, /* not known */
 				{ .boot_id = "now", .machine = "0123456789abcdef" } };
+	struct tree recording = *t;
+	char machine[17];
 	_cleanup_(boot_notes_done) struct boot_notes notes = {};
 	struct memory memory = {};
 	struct node n;
@@ -108,6 +118,20 @@ static void boots_of_another_machine_are_left_out(void **state)
 	assert_int_equal(memory.n_boots, 2);
 	assert_string_equal(memory.boots[0].boot_id, "b");
 	assert_string_equal(memory.boots[1].boot_id, "now");
+
+	/* A capture has no id, and tells the same. */
+	memory_done(&memory);
+	COPY(machine, n.machine);
+	node_done(&n);
+	recording.fs.on_read = on_read;
+	read_node(&recording, &n, &memory);
+	memory_done(&memory);
+	node_done(&n);
+	assert_null(strstr(recorded_id, "another"));
+	tree_file(t, "etc/machine-id", recorded_id);
+	read_node(t, &n, &memory);
+	assert_string_equal(n.machine, machine);
+	assert_int_equal(memory.n_boots, 2);
 
 	COPY(n.boot_id, "next");
 	assert_int_equal(boot_notes_open(&n, &memory, &notes), 0);

@@ -422,6 +422,21 @@ int fs_read_host_name(const struct fs *fs, char *buf, size_t size)
 	return r < 0 && !fs->is_live ? fs_read(fs, "etc/hostname", buf, size) : r;
 }
 
+void fs_read_machine(const struct fs *fs, char ret[static 17])
+{
+	_cleanup_(freep) char *id = NULL;
+
+	*ret = '\0';
+	if (fs_read_all(fs, "etc/machine-id", 64, true, &id, NULL) < 0)
+		return;
+	id[strcspn(id, "\n")] = '\0';
+	if (strlen(id) == 16) /* of a capture */
+		copy(ret, 17, id);
+	else if (*id)
+		snprintf(ret, 17, "%016" PRIx64, hash_text(id));
+	fs_record(fs, RECORD_FILE, "etc/machine-id", ret, strlen(ret));
+}
+
 int fs_read_u32(const struct fs *fs, const char *path, uint32_t *ret)
 {
 	unsigned long long value;

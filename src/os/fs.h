@@ -92,6 +92,8 @@ int fs_resolve(const struct fs *fs, const char *path, char ret[static PATH_MAX])
 int fs_read(const struct fs *fs, const char *path, char *buf, size_t size);
 /* The node's host name, as above. A tree that lacks the kernel's has that of /etc/hostname. */
 int fs_read_host_name(const struct fs *fs, char *buf, size_t size);
+/* A hash of the machine id, which a capture has instead of the id; "": there is none. */
+void fs_read_machine(const struct fs *fs, char ret[static 17]);
 int fs_read_u32(const struct fs *fs, const char *path,
 		uint32_t *ret); /* any base; -EINVAL, -ERANGE */
 

@@ -35,15 +35,6 @@ static void tell_program(const struct fs *fs, struct node *n, const struct memor
 			COPY(n->program, b->steps[b->n_steps - 1].program);
 }
 
-/* Keeps a hash of the machine id: a capture is passed on, and must not have the id itself. */
-static void tell_machine(const struct fs *fs, struct node *n)
-{
-	char id[64];
-
-	if (fs_read(fs, "etc/machine-id", id, sizeof(id)) >= 0 && id[0])
-		PRINT(n->machine, "%016" PRIx64, hash_text(id));
-}
-
 void observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
 {
 	struct boots boots = { memory->boots, memory->n_boots };
@@ -61,7 +52,7 @@ void observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
 			MAX_BOOTS * sizeof(*boots.entries));
 		boots.n_entries = MAX_BOOTS;
 	}
-	tell_machine(fs, n);
+	fs_read_machine(fs, n->machine);
 	KEEP(b, boots.entries, boots.n_entries,
 	     !b->machine[0] || !n->machine[0] || streq(b->machine, n->machine) ||
 		     streq(b->boot_id, n->boot_id));
