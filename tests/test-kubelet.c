@@ -2542,6 +2542,41 @@ static void a_command_line_that_cannot_be_read_tells_no_address(_unused_ void **
 	}
 }
 
+/* An image carries the command line of the kubelet of the machine that it was made on. */
+static void a_command_line_is_remembered_for_one_machine(_unused_ void **state)
+{
+	static const struct {
+		const char *noted, *now, *node_ip;
+	} rows[] = {
+		{ "id-1", "id-1", "192.0.2.7" }, { "id-1", "id-2", "" },  { "", "id-2", "" },
+		{ "id-1", "", "192.0.2.7" },     { "", "", "192.0.2.7" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		_owns_(struct kubelet_notes, cmdline) notes = {};
+		struct kubelet_found k;
+
+		root_open(&root);
+		put_text(&root, UNIT, "[Service]\nExecStart=/bin/sh -c 'kubelet --node-ip=$$IP'\n");
+		put_text(&root, CGROUP, "345\n");
+		put_entry(&root, &(struct entry){ "proc/345/cmdline",
+						  "/usr/bin/kubelet|--node-ip=192.0.2.7" });
+		put_text(&root, "etc/machine-id", rows[i].noted);
+		assert_int_equal(kubelet_find(&root.fs, false, &k, &notes), 0);
+		assert_string_equal(k.seen.node_ip, "192.0.2.7");
+
+		put(&root, "var/lib/rdma-provision-kubelet/cmdline", notes.cmdline,
+		    notes.cmdline_size);
+		put_text(&root, CGROUP, "");
+		put_text(&root, "etc/machine-id", rows[i].now);
+		look_for(&root.fs, BEST_EFFORT, &k);
+		assert_string_equal(k.seen.node_ip, rows[i].node_ip);
+		assert_int_equal(*k.seen.address_problem, *rows[i].node_ip ? 0 : 'k');
+		assert_capture_tells_the_same(&root, *rows[i].now ? rows[i].now : NULL);
+	}
+}
+
 /* "192.0.2.1 /FILE; name /FILE" */
 static void describe_servers(const struct kubelet *k, char *ret, size_t size)
 {
@@ -3100,6 +3135,7 @@ int main(void)
 		cmocka_unit_test(the_folder_of_static_pods_is_known_or_not),
 		cmocka_unit_test(the_nodes_address_is_read),
 		cmocka_unit_test(a_command_line_that_cannot_be_read_tells_no_address),
+		cmocka_unit_test(a_command_line_is_remembered_for_one_machine),
 		cmocka_unit_test(the_api_servers_are_read),
 		cmocka_unit_test(a_capture_of_k3s_holds_no_secrets),
 		cmocka_unit_test(what_is_not_asked_for_or_not_possible_changes_nothing),

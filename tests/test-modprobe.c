@@ -473,7 +473,7 @@ static void bake_is_idempotent_and_can_be_undone(_unused_ void **state)
 	assert_content(MODPROBE_BAKED_PATH, NULL);
 }
 
-/* Boots that are left of "a now ". */
+/* What is left of "a now CMDLINE": two boots, and the command line of a kubelet. */
 static const char *left_by_bake(bool is_running)
 {
 	static char text[64];
@@ -485,12 +485,15 @@ static const char *left_by_bake(bool is_running)
 	assert_true(memory_write(&tree.fs, MEMORY_NODE, &boots_fields,
 				 &(struct boots){ boots, ELEMENTSOF(boots) }) >= 0);
 	tree_file(&tree, "proc/sys/kernel/random/boot_id", "now\n");
+	tree_file(&tree, KUBELET_CMDLINE_PATH, "kubelet");
 	d.fs.is_live = is_running;
 	assert_int_equal(bake(&d, &c), 0);
 	assert_int_equal(memory_read(&tree.fs, MEMORY_NODE, &boots_fields, &left), 0);
 	text[0] = '\0';
 	FOREACH(b, left.entries, left.n_entries)
 		strcat(strcat(text, b->boot_id), " ");
+	if (fs_exists(&tree.fs, KUBELET_CMDLINE_PATH))
+		strcat(text, "CMDLINE");
 	return text;
 }
 
@@ -503,7 +506,7 @@ static void bake_forgets_the_machine_but_not_the_boot_that_runs(_unused_ void **
 	assert_string_equal(left_by_bake(true), ""); /* a container */
 	tree_file(&tree, "sys/bus/pci/x", "");
 	assert_string_equal(left_by_bake(false), "");
-	assert_string_equal(left_by_bake(true), "now ");
+	assert_string_equal(left_by_bake(true), "now CMDLINE");
 }
 
 static void bake_leaves_files_of_others_alone(_unused_ void **state)

@@ -176,20 +176,25 @@ static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct m
 }
 
 /*
- * The image's machine needed other functions, and what it tried is nothing to the next one. A node
- * that runs keeps the entry of this boot: a NIC that it needed stays needed.
+ * The image's machine needed other functions, its kubelet had another address, and what it tried is
+ * nothing to the next one. A node that runs keeps the entry of this boot, as a NIC that it needed
+ * stays needed, and the kubelet's command line.
  */
 static int forget(const struct fs *fs)
 {
 	_owns_(struct boots, entries) boots = {};
 	char boot_id[40] = "";
-	int r;
+	int r = 0;
 
+	if (fs->is_live && os_has_node(fs))
+		fs_read(fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
+	else
+		r = fs_remove(fs, KUBELET_CMDLINE_PATH);
+	if (r < 0)
+		return log_error_errno(r, "/" KUBELET_CMDLINE_PATH);
 	/* The lock of memory_write() would stay in an image in which nothing ran. */
 	if (!fs_exists(fs, MEMORY_NODE_PATH))
 		return 0;
-	if (fs->is_live && os_has_node(fs))
-		fs_read(fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
 	r = memory_read(fs, MEMORY_NODE, &boots_fields, &boots);
 	KEEP(b, boots.entries, boots.n_entries, *boot_id && streq(b->boot_id, boot_id));
 	if (r >= 0)

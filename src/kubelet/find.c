@@ -22,7 +22,8 @@
 #define MICROSHIFT_FILE "/var/lib/microshift/resources/kubelet/config/config.yaml"
 #define MICROSHIFT_CONF "/etc/microshift/config"
 #define MAX_SCRIPT      ((size_t)64 * 1024)
-#define MAX_CMDLINE     ((size_t)2 * 1024 * 1024) /* the kernel's default limit */
+#define MAX_CMDLINE     ((size_t)2 * 1024 * 1024)   /* the kernel's default limit */
+#define MACHINE_WORD    "--rdma-provision-machine=" /* our last word of what is remembered */
 
 /* In the order in which they are tried. */
 static const char *const own_drop_ins[] = {
@@ -207,12 +208,14 @@ static bool has_address_flag(const struct value_look *l, const char *program)
 	       is_prefix(text, "#!") && names_address(text);
 }
 
-/* The command line of a running kubelet, or the last one that was seen. */
+/* The command line of a running kubelet, or the last one that was seen on this machine. */
 static int read_process(struct value_look *l, struct kubelet_found *k, struct kubelet_notes *notes)
 {
 	char path[64] = KUBELET_CMDLINE_PATH;
 	const uint32_t pid = l->pid;
-	int page;
+	char machine[17], word[64];
+	const char *of = NULL;
+	int page, n, r;
 
 	k->seen.is_running = pid > 0;
 	if (pid > 0)
@@ -220,17 +223,26 @@ static int read_process(struct value_look *l, struct kubelet_found *k, struct ku
 	if (pid == 0 && l->unit.is_clear)
 		return 0;
 
+	fs_read_machine(l->fs, machine);
 	page = unit_add_page(&l->process, l->fs, path, PAGE_PROCESS);
 	if (page < 0)
 		return page == -ENOMEM ? page : 0;
 	if (notes && pid > 0 && !l->unit.is_clear) {
-		notes->cmdline = malloc(l->process.pages[page].size + 1);
+		n = PRINT(word, MACHINE_WORD "%s", machine) + 1;
+		notes->cmdline = malloc(l->process.pages[page].size + (size_t)n);
 		if (!notes->cmdline)
 			return -ENOMEM;
-		notes->cmdline_size = l->process.pages[page].size;
-		memcpy(notes->cmdline, l->process.pages[page].text, notes->cmdline_size);
+		notes->cmdline_size = l->process.pages[page].size + (size_t)n;
+		memcpy(mempcpy(notes->cmdline, l->process.pages[page].text,
+			       l->process.pages[page].size),
+		       word, (size_t)n);
 	}
-	return arguments_add_page(&l->process, (uint16_t)page);
+	r = arguments_add_page(&l->process, (uint16_t)page);
+	if (l->process.n_arguments > 0)
+		of = after(l->process.arguments[l->process.n_arguments - 1].text, MACHINE_WORD);
+	if (of && *machine && !streq(of, machine))
+		unit_done(&l->process);
+	return r;
 }
 
 static int read_unit(struct value_look *l, struct kubelet_found *k)

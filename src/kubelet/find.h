@@ -4,10 +4,10 @@
  * and where they could be changed.
  *
  * The command line of the next start is read as systemd reads it (unit.h). Where that is not clear,
- * a running kubelet's own command line counts, and is remembered for the next start; where it is
- * clear, the unit tells of the next start and the process only of this one. Without a unit the
- * usual files are looked for, and recognised by their content, never by their name; beside a
- * kubelet.service that is masked they tell nothing.
+ * a running kubelet's own command line counts, and is remembered for the next start, on this
+ * machine; where it is clear, the unit tells of the next start and the process only of this one.
+ * Without a unit the usual files are looked for, and recognised by their content, never by their
+ * name; beside a kubelet.service that is masked they tell nothing.
  */
 #pragma once
 
