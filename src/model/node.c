@@ -300,17 +300,20 @@ int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata)
 {
 	const char *name = n->kubelet.host_name[0] ? n->kubelet.host_name : n->host_name;
 	char list[sizeof(n->kubelet.node_ip)], *rest, how[64];
-	int family, r, found = 0;
+	int family, first = AF_UNSPEC, r, found = 0;
 	uint8_t bytes[16];
 
 	COPY(list, n->kubelet.node_ip);
 	for (char *word = strtok_r(list, ", ", &rest); word && found >= 0;
-	     word = strtok_r(NULL, ", ", &rest))
-		/* 0.0.0.0 and :: only choose the family. */
-		if (ip_parse(word, &family, bytes) && !is_zero(bytes)) {
-			r = on(userdata, family, bytes, " (--node-ip)");
-			found = r < 0 ? r : found | r;
-		}
+	     word = strtok_r(NULL, ", ", &rest)) {
+		if (!ip_parse(word, &family, bytes))
+			continue;
+		first = first ?: family;
+		if (is_zero(bytes)) /* 0.0.0.0 and :: only choose the family */
+			continue;
+		r = on(userdata, family, bytes, " (--node-ip)");
+		found = r < 0 ? r : found | r;
+	}
 	r = found < 0 ? found : on(userdata, AF_UNSPEC, NULL, "");
 	if (r == 0)
 		r = found;
@@ -319,7 +322,7 @@ int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata)
 	for (size_t i = 0; i < 2 * n->n_hosts && r == 0; i++) {
 		const struct host *h = &n->hosts[i % n->n_hosts];
 
-		if (h->family != (i < n->n_hosts ? AF_INET : AF_INET6) ||
+		if ((h->family == (first ?: AF_INET)) != (i < n->n_hosts) ||
 		    strcasecmp(h->name, name) != 0)
 			continue;
 		PRINT(how, " (/etc/hosts:%" PRIu32 ")", h->line);
