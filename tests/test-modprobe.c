@@ -375,6 +375,37 @@ static void auto_follows_from_the_gpu_and_its_module(_unused_ void **state)
 	}
 }
 
+static void auto_keeps_the_compat_mode_that_another_file_sets(_unused_ void **state)
+{
+	static const struct {
+		const char *gpu, *file, *cmdline, *text;
+	} rows[] = {
+		{ NULL, ERDMA "compat_mode=Y\n", "", NULL },
+		{ NULL, ERDMA "compat_mode\n", "", NULL },
+		{ NULL, ERDMA "compat_mode=Y\n" ERDMA "compat_mode=N\n", "", "compat_mode=N\n" },
+		{ NULL, "", "erdma.compat_mode=1\n", NULL },
+		{ NULL, "", "", "compat_mode=N\n" },
+		{ "live\n", ERDMA "compat_mode=N\n", "", "compat_mode=Y\n" },
+	};
+	struct config c = { .driver.mode = DRIVER_MODE_AUTO };
+
+	put_gpu("0x10de\n", "0x030200\n");
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct os d = { .fs = tree.fs, .modules.folder = tree.root };
+		_cleanup_(freep) char *text = NULL;
+
+		tree_file(&tree, "etc/modprobe.d/erdma.conf", rows[i].file);
+		tree_file(&tree, "proc/cmdline", rows[i].cmdline);
+		if (rows[i].gpu)
+			tree_file(&tree, "sys/module/nvidia/initstate", rows[i].gpu);
+		assert_int_equal(early(&d, &c), 0);
+		modules_done(&d.modules);
+		text = content(MODPROBE_PATH);
+		assert_int_equal(text != NULL, rows[i].text != NULL);
+		assert_true(!text || strstr(text, rows[i].text));
+	}
+}
+
 static void a_driver_mode_that_cannot_be_told_costs_no_netns_mode(_unused_ void **state)
 {
 	struct config c = { .driver.mode = DRIVER_MODE_AUTO,
@@ -673,6 +704,7 @@ int main(void)
 		TEST(the_command_line_counts_after_the_files),
 		TEST(garbage_does_no_harm),
 		TEST(the_file_has_what_the_configuration_wants),
+		TEST(auto_keeps_the_compat_mode_that_another_file_sets),
 		TEST(a_driver_mode_that_cannot_be_told_costs_no_netns_mode),
 		TEST(auto_follows_from_the_gpu_and_its_module),
 		TEST(early_wins_over_what_another_configuration_baked),
