@@ -425,7 +425,6 @@ static void what_an_action_shows_is_what_it_is_set_to(_unused_ void **state)
 		{ VERB_SET_SYSCTL, "-1", "2", "-1", "2" },
 		{ VERB_SET_MTU, "1500 ", "9x", "", "" }, /* no numbers */
 		{ VERB_SET_NETNS_MODE, "shared", "exclusive", "shared", "exclusive" },
-		{ VERB_SET_NETNS_MODE, "keep", "odd", "", "" },
 		{ VERB_SET_VF_GUID, "", "0211:2233:4455:6677 0211:2233:4455:6678", "",
 		  "0211:2233:4455:6677 0211:2233:4455:6678" },
 		{ VERB_SET_VF_GUID, "", "", "", "" },

@@ -379,7 +379,9 @@ int apply_put_options(struct work *w, const struct action *a)
 /* The RDMA subsystem's mode, shared or exclusive: no namespace is made or entered. */
 int apply_set_netns_mode(struct work *w, const struct action *a)
 {
-	const int r = rdma_set_netns_mode(&w->os->rdma, a->mode.to);
+	const bool is_shared = streq(a->text.to, netns_mode_name(NETNS_MODE_SHARED));
+	const int r = rdma_set_netns_mode(&w->os->rdma,
+					  is_shared ? NETNS_MODE_SHARED : NETNS_MODE_EXCLUSIVE);
 
 	if (r == -EBUSY)
 		copy(w->error, CHILD_ERROR_LEN,

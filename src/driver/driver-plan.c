@@ -615,8 +615,7 @@ void plan_netns(const struct config *c, const struct node *n, const struct memor
 	for (size_t i = 0; i < n->n_netnses; i++)
 		in_use_append(names, sizeof(names), n->netnses[i].name);
 	a->detail = action_text(&p->texts, names);
-	a->mode.from = n->netns_mode;
-	a->mode.to = c->rdma.netns_mode;
+	action_set(a, netns_mode_name(n->netns_mode), netns_mode_name(c->rdma.netns_mode));
 }
 
 /*

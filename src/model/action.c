@@ -59,11 +59,6 @@ static const char *show_number(const struct number *n, char buf[static SHOWN_LEN
 	return buf;
 }
 
-static const char *show_mode(enum netns_mode mode)
-{
-	return mode == NETNS_MODE_KEEP ? "" : netns_mode_name(mode);
-}
-
 const char *action_from(const struct action *a, char buf[static SHOWN_LEN])
 {
 	switch (verb_value(a->verb)) {
@@ -71,8 +66,6 @@ const char *action_from(const struct action *a, char buf[static SHOWN_LEN])
 		return a->text.from;
 	case VALUE_NUMBER:
 		return show_number(&a->number.from, buf);
-	case VALUE_MODE:
-		return show_mode(a->mode.from);
 	default:
 		return "";
 	}
@@ -85,12 +78,6 @@ const char *action_to(const struct action *a, char buf[static SHOWN_LEN])
 		return a->text.to;
 	case VALUE_NUMBER:
 		return show_number(&a->number.to, buf);
-	case VALUE_MODE:
-		return show_mode(a->mode.to);
-	case VALUE_GUID:
-		snprintf(buf, SHOWN_LEN, "%s%s%s", a->guid.node, *a->guid.node ? " " : "",
-			 a->guid.port);
-		return buf;
 	case VALUE_ADDRESS:
 		return a->subject;
 	default:
@@ -112,18 +99,8 @@ static struct number parse_number(const char *text)
 	return end == text || *end || errno ? (struct number){} : n;
 }
 
-static enum netns_mode parse_mode(const char *text)
-{
-	for (enum netns_mode m = 0; m < _NETNS_MODE_N; m++)
-		if (streq(text, netns_mode_name(m)))
-			return m;
-	return NETNS_MODE_KEEP;
-}
-
 void action_set(struct action *a, const char *from, const char *to)
 {
-	const size_t len = strcspn(to, " ");
-
 	switch (verb_value(a->verb)) {
 	case VALUE_TEXT:
 		COPY(a->text.from, from);
@@ -132,14 +109,6 @@ void action_set(struct action *a, const char *from, const char *to)
 	case VALUE_NUMBER:
 		a->number.from = parse_number(from);
 		a->number.to = parse_number(to);
-		break;
-	case VALUE_MODE:
-		a->mode.from = parse_mode(from);
-		a->mode.to = parse_mode(to);
-		break;
-	case VALUE_GUID:
-		PRINT(a->guid.node, "%.*s", (int)MIN(len, GUID_LEN), to);
-		COPY(a->guid.port, to[len] ? to + len + 1 : "");
 		break;
 	case VALUE_ADDRESS:
 		a->subject = to;

@@ -59,12 +59,6 @@ struct action {
 			struct number from, to; /* VFs, bytes, metrics, and 0 and 1 */
 			struct address address; /* of VERB_SET_METRIC: whose */
 		} number;
-		struct {
-			enum netns_mode from, to; /* KEEP: not meant */
-		} mode;
-		struct {
-			char node[GUID_LEN], port[GUID_LEN]; /* to; both or none */
-		} guid;
 		struct address address;
 		struct {
 			struct route route;

@@ -76,8 +76,6 @@ enum step { /* one for each step, in the order of the mission */
 enum verb_value {
 	VALUE_TEXT,
 	VALUE_NUMBER,
-	VALUE_MODE,
-	VALUE_GUID,
 	VALUE_ADDRESS,
 	VALUE_ROUTE, /* or a rule, or a neighbour: shown by the subject alone */
 };

@@ -210,6 +210,7 @@ int apply_set_vf(struct work *w, const struct action *a)
 	const struct pci *vf = node_pci(w->node, a->target);
 	const struct netdev *nd = vf ? node_netdev_of(w->node, vf->physfn) : NULL;
 	struct netlink *nl = &w->os->route;
+	char node[GUID_LEN];
 
 	if (!nd)
 		return -ENODEV;
@@ -217,7 +218,8 @@ int apply_set_vf(struct work *w, const struct action *a)
 	case VERB_SET_VF_MAC:
 		return vf_set_mac(nl, nd->ifindex, vf->vf_index, a->text.to);
 	case VERB_SET_VF_GUID:
-		return vf_set_guids(nl, nd->ifindex, vf->vf_index, a->guid.node, a->guid.port);
+		PRINT(node, "%.*s", GUID_LEN - 1, a->text.to);
+		return vf_set_guids(nl, nd->ifindex, vf->vf_index, node, a->text.to + GUID_LEN);
 	case VERB_SET_VF_TRUST:
 		return vf_set_trust(nl, nd->ifindex, vf->vf_index, action_is_to(a, 1));
 	case VERB_SET_VF_LINK:

@@ -106,8 +106,7 @@ static void want_guids(const struct node *n, const struct memory *memory, struct
 
 	identity_guids(n, p, v->seed, v->device->pci, v->info, node, port);
 	a = add_setting(p, v, VERB_SET_VF_GUID);
-	COPY(a->guid.node, node);
-	COPY(a->guid.port, port);
+	PRINT(a->text.to, "%s %s", node, port);
 	identity_give(p, v->device->pci, node);
 	identity_give(p, v->device->pci, port);
 }
