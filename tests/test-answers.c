@@ -390,6 +390,7 @@ static void no_escape_reaches_a_terminal_by_the_log(_unused_ void **state)
 					      .is_done = true,
 					      .detail = "",
 					      .error = "" };
+	struct action failed = change; /* without words of its own */
 	const int out = dup(STDERR_FILENO);
 	char said[1024] = "";
 	int ends[2];
@@ -398,12 +399,20 @@ static void no_escape_reaches_a_terminal_by_the_log(_unused_ void **state)
 	assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
 	log_error("/etc/rdma-provision/rdma-provision.conf.d/\x1B[2J.conf:1: unknown key");
 	report_action(&change);
+	failed.verb = VERB_SET_VF_MAC;
+	failed.result = -EIO;
+	report_action(&failed);
+	failed.verb = VERB_LOAD_MODULE;
+	failed.result = -ENODEV;
+	report_action(&failed);
 	assert_true(dup2(out, STDERR_FILENO) >= 0);
 	assert_true(read(ends[0], said, sizeof(said) - 1) > 0);
 	assert_null(strpbrk(said, "\x1B\x07"));
 	assert_null(strstr(said, "\xC2\x9B"));
 	assert_non_null(strstr(said, "rdm\xC3\xA9"));
 	assert_non_null(strstr(said, "?[2J.conf:1: unknown key\n"));
+	assert_non_null(strstr(said, ": Input/output error\n"));
+	assert_non_null(strstr(said, ": No such device (The module found no device"));
 	close(ends[0]);
 	close(ends[1]);
 	close(out);

@@ -10,23 +10,6 @@
 
 /* --- why a module cannot be loaded --- */
 
-/* Meanings of the errors of loading a module: finit_module(2), kernel/module/main.c. */
-static const struct {
-	int error;
-	const char *text;
-} load_errors[] = {
-	{ ENOEXEC, "built for another kernel or damaged (vermagic, symbol versions)" },
-	{ ENOENT, "it needs a symbol that the loaded modules do not have: it was built against "
-		  "another RDMA stack" },
-	{ ENOPKG, "not found, nor a file of it" },
-	{ EKEYREJECTED, "its signature is not accepted" },
-	{ ENOKEY, "its signature is of a key that is not known" },
-	{ EBADMSG, "its signature is damaged" },
-	{ EINVAL, "one of its parameters has a value it does not accept" },
-	{ ENODEV, "it finds no device of its own" },
-	{ EADDRINUSE, "a port it reserves is taken" },
-};
-
 /*
  * Asks again at this moment, and not the node of the look. Return: 0; -ENOPKG no file of it; -EPERM
  * blacklisted in modprobe.d; or another -errno.
@@ -99,26 +82,21 @@ static void put_forbidden(struct work *w, const char *module)
 }
 
 /*
- * Fills work->error, and asks modprobe.d, the modules that it needs, kernel.modules_disabled and
- * lockdown at this moment. @error: -errno of loading it, as finit_module(2) and find_file() have
- * them; of one that tells nothing more than strerror() the words are left as they are.
+ * Fills work->error where the reason that @error stands for leaves open what it was; asks
+ * modprobe.d, the modules that it needs, kernel.modules_disabled and lockdown at this moment.
+ * @error: -errno of loading it, as finit_module(2) and find_file() have them.
  */
 static void put_error(struct work *w, const char *module, int error)
 {
-	if (error == -EPERM) {
+	if (error == -EPERM)
 		put_forbidden(w, module);
-		return;
-	}
-	/* nv_mem_client_init() in nvidia-peermem.c: what is left of it without that interface */
-	if (error == -EINVAL && streq(module, PEERMEM_MODULE)) {
+	/* EINVAL, of nv_mem_client_init() in nvidia-peermem.c: it was built without that interface.
+	 */
+	if ((error == -EINVAL || error == -ENOENT) && streq(module, PEERMEM_MODULE))
 		copy(w->error, CHILD_ERROR_LEN,
-		     "it refuses: the NVIDIA driver was built without the peer-memory interface "
-		     "of OFED");
-		return;
-	}
-	for (size_t i = 0; i < ELEMENTSOF(load_errors); i++)
-		if (-error == load_errors[i].error)
-			copy(w->error, CHILD_ERROR_LEN, load_errors[i].text);
+		     error == -ENOENT ? "it needs a symbol that the loaded modules lack"
+				      : "it refuses: the NVIDIA driver was built without the "
+					"peer-memory interface of OFED");
 }
 
 /* --- modules --- */
@@ -251,7 +229,7 @@ static int look_into_file(struct work *w, const char *module)
 	return -ENOEXEC;
 }
 
-/* @options: none when empty. Return: 0, or -errno as action_failure() knows them, with words. */
+/* @options: none when empty. Return: 0, or -errno as action_failure() knows them. */
 static int load(struct work *w, const char *module, const char *options)
 {
 	int r = module_load(&w->os->modules, module, options);

@@ -363,8 +363,8 @@ static const struct {
 	},
 	[REASON_VF_FIRMWARE] = {
 		"vf-firmware",
-		"The driver or the card's firmware enabled fewer virtual functions than the card "
-		"offers",
+		"The driver or the card's firmware did not enable as many virtual functions as the "
+		"card offers",
 		"Look in \"dmesg\" for the PCI address, which tells what was missing. bnxt: the "
 		"physical function has all rings, see \"ethtool -l NETDEV\", and leaves some with "
 		"\"ethtool -L\". mlx5: compare NUM_OF_VFS in the firmware (mstconfig) with Count=; a "

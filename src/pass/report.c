@@ -54,10 +54,15 @@ void report_action(const struct action *a)
 				    "" };
 	char text[1024], change[CHANGE_LEN];
 	int n = PRINT(text, "%s: %s", target, action_change(a, change));
+	const char *words = a->error;
 
+	/* The reasons left out here know no cause either. */
+	if (!*words && failure != REASON_ACTION_FAILED && failure != REASON_ACTION_TIMEOUT &&
+	    failure != REASON_NO_EFFECT)
+		words = reason_meaning(failure);
 	if (a->result < 0)
 		snprintf(text + n, sizeof(text) - (size_t)n, ": %s%s%s%s", strerror(-a->result),
-			 a->error[0] ? " (" : "", a->error, a->error[0] ? ")" : "");
+			 *words ? " (" : "", words, *words ? ")" : "");
 
 	/* Nothing is wrong with a node whose card was taken out; a missing driver is a reason. */
 	if (a->is_gone) {

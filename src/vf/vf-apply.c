@@ -18,20 +18,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* Meanings of errors: sriov_numvfs_store() and sriov_enable() in drivers/pci/iov.c. */
-static const struct {
-	int error;
-	const char *text;
-} numvfs_errors[] = {
-	{ ERANGE, "more than sriov_totalvfs" },
-	{ EBUSY, "VFs exist already, or the driver is busy, as with a reset" },
-	{ ENOENT, "no driver is bound, or it has no SR-IOV by sysfs" },
-	{ EINVAL, "the driver does not take this number" },
-	{ ENOMEM, "no room for the VFs in memory windows, bus numbers or the card" },
-	{ EIO, "the card or its firmware failed, or its VF counts disagree with each other" },
-	{ EPERM, "the driver forbids it, as where a VF is assigned to a virtual machine" },
-};
-
 /*
  * A write that succeeds may have made fewer VFs, or none, as bnxt_sriov_configure() does without
  * resources in the firmware or with the netdev down. (mlx5 makes all functions: one that its
@@ -116,9 +102,6 @@ int apply_set_num_vfs(struct work *w, const struct action *a)
 	r = fs_write_attribute(&w->os->fs, path, action_to(a, to));
 	if (r < 0 && !is_removal)
 		take_back_note(w, a);
-	for (size_t i = 0; i < ELEMENTSOF(numvfs_errors) && r < 0; i++)
-		if (-r == numvfs_errors[i].error)
-			copy(w->error, CHILD_ERROR_LEN, numvfs_errors[i].text);
 	if (r >= 0)
 		r = count_again(w, a);
 	return r >= 0 && is_removal ? ledger_forget(w, a, a->verb) : r;
