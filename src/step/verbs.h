@@ -22,41 +22,55 @@ struct work {
 	char *error; /* the verb's own words for a failure, CHILD_ERROR_LEN bytes, may stay empty */
 };
 
-int apply_load_module(struct work *w, const struct action *a);
-int apply_reload_module(struct work *w, const struct action *a);
-int apply_put_options(struct work *w, const struct action *a);
-int apply_bind_driver(struct work *w, const struct action *a);
-int apply_probe_driver(struct work *w, const struct action *a);
-int apply_set_netns_mode(struct work *w, const struct action *a);
-int apply_set_num_vfs(struct work *w, const struct action *a);
-int apply_write_rules(struct work *w, const struct action *a);
-int apply_set_autoprobe(struct work *w, const struct action *a);
-int apply_set_vf(struct work *w, const struct action *a);
-int apply_rebind_driver(struct work *w, const struct action *a);
-int apply_set_link_up(struct work *w, const struct action *a);
-int apply_set_mtu(struct work *w, const struct action *a);
-int apply_set_dcb(struct work *w, const struct action *a);
-int apply_set_roce(struct work *w, const struct action *a);
-int apply_set_mac(struct work *w, const struct action *a);
-int apply_set_name(struct work *w, const struct action *a);
-int apply_change_altname(struct work *w, const struct action *a);
-int apply_set_sysctl(struct work *w, const struct action *a);
-int apply_add_address(struct work *w, const struct action *a);
-int apply_remove_address(struct work *w, const struct action *a);
-int apply_set_route(struct work *w, const struct action *a);
-int apply_remove_route(struct work *w, const struct action *a);
-int apply_add_rule(struct work *w, const struct action *a);
-int apply_remove_rule(struct work *w, const struct action *a);
-int apply_resolve_neighbour(struct work *w, const struct action *a);
-int apply_remove_neighbour(struct work *w, const struct action *a);
-int apply_set_metric(struct work *w, const struct action *a);
-int apply_ask_metadata(struct work *w, const struct action *a);
-int apply_set_pnetid(struct work *w, const struct action *a);
-int apply_ensure_kubelet(struct work *w, const struct action *a);
-int apply_reload_units(struct work *w, const struct action *a);
-int apply_write_plugin(struct work *w, const struct action *a);
-int apply_remove_plugin(struct work *w, const struct action *a);
-int apply_write_manifest(struct work *w, const struct action *a);
-int apply_remove_manifest(struct work *w, const struct action *a);
-int apply_write_output(struct work *w, const struct action *a);
-int apply_remove_output(struct work *w, const struct action *a);
+/* Calls @f with each verb that changes something and its function. */
+/* clang-format off */
+#define VERB_FUNCTIONS(f) \
+	f(VERB_LOAD_MODULE, apply_load_module) \
+	f(VERB_RELOAD_MODULE, apply_reload_module) \
+	f(VERB_WRITE_OPTIONS, apply_put_options) \
+	f(VERB_REMOVE_OPTIONS, apply_put_options) \
+	f(VERB_BIND_DRIVER, apply_bind_driver) \
+	f(VERB_PROBE_DRIVER, apply_probe_driver) \
+	f(VERB_SET_NETNS_MODE, apply_set_netns_mode) \
+	f(VERB_SET_NUM_VFS, apply_set_num_vfs) \
+	f(VERB_WRITE_RULES, apply_write_rules) \
+	f(VERB_SET_AUTOPROBE, apply_set_autoprobe) \
+	f(VERB_SET_VF_MAC, apply_set_vf) \
+	f(VERB_SET_VF_GUID, apply_set_vf) \
+	f(VERB_SET_VF_TRUST, apply_set_vf) \
+	f(VERB_SET_VF_LINK, apply_set_vf) \
+	f(VERB_SET_VF_VLAN, apply_set_vf) \
+	f(VERB_REBIND_DRIVER, apply_rebind_driver) \
+	f(VERB_SET_LINK_UP, apply_set_link_up) \
+	f(VERB_SET_MTU, apply_set_mtu) \
+	f(VERB_SET_MAC, apply_set_mac) \
+	f(VERB_SET_NAME, apply_set_name) \
+	f(VERB_ADD_ALTNAME, apply_change_altname) \
+	f(VERB_REMOVE_ALTNAME, apply_change_altname) \
+	f(VERB_SET_METRIC, apply_set_metric) \
+	f(VERB_SET_DCB, apply_set_dcb) \
+	f(VERB_SET_ROCE, apply_set_roce) \
+	f(VERB_SET_SYSCTL, apply_set_sysctl) \
+	f(VERB_ADD_ADDRESS, apply_add_address) \
+	f(VERB_REMOVE_ADDRESS, apply_remove_address) \
+	f(VERB_SET_ROUTE, apply_set_route) \
+	f(VERB_REMOVE_ROUTE, apply_remove_route) \
+	f(VERB_ADD_RULE, apply_add_rule) \
+	f(VERB_REMOVE_RULE, apply_remove_rule) \
+	f(VERB_KEEP_NEIGHBOUR, apply_resolve_neighbour) \
+	f(VERB_PROBE_NEIGHBOUR, apply_resolve_neighbour) \
+	f(VERB_REMOVE_NEIGHBOUR, apply_remove_neighbour) \
+	f(VERB_ASK_METADATA, apply_ask_metadata) \
+	f(VERB_SET_PNETID, apply_set_pnetid) \
+	f(VERB_ENSURE_KUBELET, apply_ensure_kubelet) \
+	f(VERB_RELOAD_UNITS, apply_reload_units) \
+	f(VERB_WRITE_PLUGIN, apply_write_plugin) \
+	f(VERB_REMOVE_PLUGIN, apply_remove_plugin) \
+	f(VERB_WRITE_MANIFEST, apply_write_manifest) \
+	f(VERB_REMOVE_MANIFEST, apply_remove_manifest) \
+	f(VERB_WRITE_OUTPUT, apply_write_output) \
+	f(VERB_REMOVE_OUTPUT, apply_remove_output)
+/* clang-format on */
+
+#define DECLARE(verb, name) int name(struct work *w, const struct action *a);
+VERB_FUNCTIONS(DECLARE)
