@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pci-observe.h"
 
-#include <ctype.h>
 #include <fcntl.h>
 #include <net/if.h>
 
@@ -14,19 +13,6 @@
 #define VPD_BYTES        1024
 #define MAX_UDEV_BYTES   (64u << 10)
 #define MANAGEMENT_MARK  "SMDL=SW_MNG"
-
-/* An address as the kernel writes it: "0000:3b:00.0", longer domains with more digits. */
-static bool is_address(const char *s, size_t len)
-{
-	const size_t domain = strspn(s, "0123456789abcdef");
-	const char *rest = s + domain;
-
-	return domain >= 4 && domain <= 8 && len == domain + 8 && rest[0] == ':' &&
-	       isxdigit((unsigned char)rest[1]) && isxdigit((unsigned char)rest[2]) &&
-	       rest[3] == ':' && isxdigit((unsigned char)rest[4]) &&
-	       isxdigit((unsigned char)rest[5]) && rest[6] == '.' && rest[7] >= '0' &&
-	       rest[7] <= '7';
-}
 
 /*
  * Judges a failed read of a file of @pci. A missing file is no error; -ENODEV means that the
@@ -314,7 +300,7 @@ static void read_root_port(const struct fs *fs, struct pci *pci)
 	port = strstr(target, "/pci");
 	port = port ? strchr(port + 1, '/') : NULL;
 	len = port ? strcspn(port + 1, "/") : 0;
-	if (len > 0 && port[1 + len] == '/' && is_address(port + 1, len))
+	if (len > 0 && port[1 + len] == '/' && pci_address_len(port + 1) == len)
 		PRINT(pci->root_port, "%.*s", (int)len, port + 1);
 }
 
@@ -331,7 +317,7 @@ int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory
 	for (size_t i = 0; i < names.n_names; i++) {
 		struct pci pci;
 
-		if (!is_address(names.names[i], strlen(names.names[i])))
+		if (pci_address_len(names.names[i]) != strlen(names.names[i]))
 			continue;
 		r = observe_function(fs, names.names[i], &pci);
 		if (r == -ENODEV)
@@ -382,7 +368,7 @@ static void find_function(const char *path, char ret[static PCI_LEN], bool *ret_
 	*ret_is_scalable = false;
 	for (size_t len; *path; path += len, path += *path == '/') {
 		len = strcspn(path, "/");
-		if (len < PCI_LEN && is_address(path, len)) {
+		if (len > 0 && pci_address_len(path) == len) {
 			memcpy(ret, path, len);
 			ret[len] = '\0';
 			*ret_is_scalable = false;

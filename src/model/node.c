@@ -10,6 +10,7 @@
 #include "vf-facts.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <fnmatch.h>
 #include <linux/rtnetlink.h>
 
@@ -22,6 +23,21 @@
 #define GAUDI_VENDOR    0x1da3 /* Habana Labs */
 #define IPOIB_MAC_CHARS (20 * 3 - 1)
 #define PORT_GUID_CHARS (8 * 3 - 1)
+
+size_t pci_address_len(const char *text)
+{
+	static const char form[] = "x:xx:xx.x";
+	size_t n = 0;
+
+	while (n < 7 && isxdigit((unsigned char)text[n]) && text[n + 1] != ':')
+		n++;
+	if (n < 3)
+		return 0;
+	for (const char *f = form; *f; f++, n++)
+		if (*f == 'x' ? !isxdigit((unsigned char)text[n]) : text[n] != *f)
+			return 0;
+	return text[n - 1] > '7' || isalnum((unsigned char)text[n]) ? 0 : n;
+}
 
 void module_done(struct module *m)
 {

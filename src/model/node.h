@@ -527,6 +527,10 @@ struct node {
 	struct text_index indexes[_NODE_INDEX_N];
 };
 
+/* The bytes of the address at @text, "0000:3b:00.0" with 4 to 8 digits of domain, behind which no
+ * letter or digit stands; 0: it is none. */
+size_t pci_address_len(const char *text);
+
 void module_done(struct module *m);
 void memory_done(struct memory *m);
 void node_done(struct node *n);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "udev-rules.h"
 
+#include "node.h"
+
 #include <ctype.h>
 
 static const char head[] =
@@ -9,22 +11,6 @@ static const char head[] =
 	"ACTION==\"remove\", GOTO=\"rdma_provision_end\"\n"
 	"TEST!=\"device/physfn\", GOTO=\"rdma_provision_end\"\n";
 static const char tail[] = "LABEL=\"rdma_provision_end\"\n";
-
-/* The bytes of the address at @text, "0000:3b:00.0" with 4 to 8 digits of domain; 0: it is none. */
-static int address_len(const char *text)
-{
-	static const char form[] = "x:xx:xx.x";
-	int n = 0;
-
-	while (n < 7 && isxdigit((unsigned char)text[n]) && text[n + 1] != ':')
-		n++;
-	if (n < 3)
-		return 0;
-	for (const char *f = form; *f; f++, n++)
-		if (*f == 'x' ? !isxdigit((unsigned char)text[n]) : text[n] != *f)
-			return 0;
-	return isalnum((unsigned char)text[n]) ? 0 : n;
-}
 
 int udev_rules_make(const char *text, char **ret)
 {
@@ -35,7 +21,8 @@ int udev_rules_make(const char *text, char **ret)
 		return -ENOMEM;
 	fputs(head, out.f);
 	for (const char *p = text; *p; p++) {
-		const int n = p > text && isalnum((unsigned char)p[-1]) ? 0 : address_len(p);
+		const int n =
+			p > text && isalnum((unsigned char)p[-1]) ? 0 : (int)pci_address_len(p);
 
 		if (n == 0)
 			continue;

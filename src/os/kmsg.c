@@ -21,19 +21,12 @@
 /* Finds "0000:41:00.1" in a line. Return: its length, 0: there is none. */
 static size_t find_address(const char *line, const char **ret)
 {
-	static const char pattern[] = ":xx:xx.x";
-
-	for (const char *s = strchr(line, ':'); s; s = strchr(s + 1, ':')) {
-		size_t n = 0, domain = 0;
-
-		while (pattern[n] &&
-		       (pattern[n] == 'x' ? isxdigit((unsigned char)s[n]) : s[n] == pattern[n]))
-			n++;
-		while (s - domain > line && isxdigit((unsigned char)s[-1 - (ptrdiff_t)domain]))
-			domain++;
-		*ret = s - domain;
-		if (!pattern[n] && domain >= 4 && domain + n < PCI_LEN)
-			return domain + n;
+	for (*ret = line; **ret; (*ret)++) {
+		const size_t n = *ret > line && isalnum((unsigned char)(*ret)[-1])
+					 ? 0
+					 : pci_address_len(*ret);
+		if (n > 0)
+			return n;
 	}
 	return 0;
 }
