@@ -12,7 +12,6 @@
 struct setting_type {
 	int (*parse)(const struct setting *s, const char *value, void *field);
 	int (*format)(const struct setting *s, const void *field, char **ret);
-	const char *(*word)(unsigned value); /* of enumerations */
 	/* Texts of [QoS]; format_qos NULL: the text is shown as it is kept. */
 	bool (*parse_qos)(const char *text, char *ret);
 	void (*format_qos)(const char *text, char *ret, size_t size);
@@ -389,7 +388,7 @@ static int format_kept(const struct setting *s, const void *field, char **ret)
 static int parse_enum(const struct setting *s, const char *value, void *field)
 {
 	for (uint64_t i = s->min; i <= s->max; i++)
-		if (streq(value, s->type->word((unsigned)i))) {
+		if (streq(value, s->word((unsigned)i))) {
 			*(unsigned *)field = (unsigned)i;
 			return 0;
 		}
@@ -401,56 +400,34 @@ static int format_enum(const struct setting *s, const void *field, char **ret)
 {
 	unsigned i = *(const unsigned *)field;
 
-	return format_word(i < s->min ? "" : s->type->word(i), ret);
+	return format_word(i < s->min ? "" : s->word(i), ret);
 }
 
-#define WORDS(name, f, type)                                                                       \
-	static const struct setting_type name = { parse_enum, format_enum, f };                    \
-	_Static_assert(sizeof(type) == sizeof(unsigned), "enumerations are stored as unsigned")
+static const struct setting_type type_enum = { parse_enum, format_enum };
+_Static_assert(sizeof(enum vf_mode) == sizeof(unsigned), "enumerations are stored as unsigned");
 
-WORDS(type_driver_mode, driver_mode_name, enum driver_mode);
-WORDS(type_peermem, peermem_mode_name, enum peermem_mode);
-WORDS(type_trust, trust_name, enum trust);
-WORDS(type_identity, identity_name, enum identity);
-WORDS(type_require, require_address_name, enum require_address);
-WORDS(type_vf_mode, vf_mode_name, enum vf_mode);
-WORDS(type_netns, netns_mode_name, enum netns_mode);
-WORDS(type_rules, policy_rules_name, enum policy_rules);
-WORDS(type_address, address_mode_name, enum address_mode);
-WORDS(type_ipv6, ipv6_mode_name, enum ipv6_mode);
-WORDS(type_smc, smc_mode_name, enum smc_mode);
-WORDS(type_pnetid, pnetid_mode_name, enum pnetid_mode);
-WORDS(type_policy, topology_policy_name, enum topology_policy);
-WORDS(type_scope, topology_scope_name, enum topology_scope);
-WORDS(type_cpu_policy, cpu_policy_name, enum cpu_policy);
-WORDS(type_gate, gate_mode_name, enum gate_mode);
-WORDS(type_plugin, plugin_type_name, enum plugin_type);
-WORDS(type_trust_mode, trust_mode_name, enum trust_mode);
-WORDS(type_roce_mode, roce_mode_name, enum roce_mode);
-WORDS(type_health_act, health_act_name, enum health_act);
-
-static const struct setting_type type_u32 = { parse_u32, format_u32, NULL };
-static const struct setting_type type_mtu = { parse_mtu, format_u32, NULL };
-static const struct setting_type type_count = { parse_count, format_count, NULL };
-static const struct setting_type type_ports = { parse_u32, format_ports, NULL };
-static const struct setting_type type_bool = { parse_bool, format_bool, NULL };
-static const struct setting_type type_usec = { parse_usec, format_usec, NULL };
-static const struct setting_type type_flap = { parse_flap, format_flap, NULL };
-static const struct setting_type type_globs = { parse_globs, format_globs, NULL };
-static const struct setting_type type_node_nic = { parse_node_nic, format_text, NULL };
-static const struct setting_type type_resource = { parse_resource, format_text, NULL };
-static const struct setting_type type_ip = { parse_address, format_address, NULL };
-static const struct setting_type type_path = { parse_path, format_text, NULL };
-static const struct setting_type type_file = { parse_file, format_text, NULL };
-static const struct setting_type type_image = { parse_image, format_text, NULL };
-static const struct setting_type type_output = { parse_output, format_output, NULL };
-static const struct setting_type type_cdi = { parse_cdi, format_cdi, NULL };
-static const struct setting_type type_pfc = { parse_kept, format_kept, NULL, qos_parse_pfc };
-static const struct setting_type type_ets = { parse_kept, format_kept, NULL, qos_parse_ets,
+static const struct setting_type type_u32 = { parse_u32, format_u32 };
+static const struct setting_type type_mtu = { parse_mtu, format_u32 };
+static const struct setting_type type_count = { parse_count, format_count };
+static const struct setting_type type_ports = { parse_u32, format_ports };
+static const struct setting_type type_bool = { parse_bool, format_bool };
+static const struct setting_type type_usec = { parse_usec, format_usec };
+static const struct setting_type type_flap = { parse_flap, format_flap };
+static const struct setting_type type_globs = { parse_globs, format_globs };
+static const struct setting_type type_node_nic = { parse_node_nic, format_text };
+static const struct setting_type type_resource = { parse_resource, format_text };
+static const struct setting_type type_ip = { parse_address, format_address };
+static const struct setting_type type_path = { parse_path, format_text };
+static const struct setting_type type_file = { parse_file, format_text };
+static const struct setting_type type_image = { parse_image, format_text };
+static const struct setting_type type_output = { parse_output, format_output };
+static const struct setting_type type_cdi = { parse_cdi, format_cdi };
+static const struct setting_type type_pfc = { parse_kept, format_kept, qos_parse_pfc };
+static const struct setting_type type_ets = { parse_kept, format_kept, qos_parse_ets,
 					      qos_format_ets };
-static const struct setting_type type_dscp = { parse_kept, format_kept, NULL, qos_parse_dscp,
+static const struct setting_type type_dscp = { parse_kept, format_kept, qos_parse_dscp,
 					       qos_format_dscp };
-static const struct setting_type type_tos = { parse_tos, format_kept, NULL };
+static const struct setting_type type_tos = { parse_tos, format_kept };
 
 /* The comparison is there for the compiler to check the member's type. */
 #define FIELD_OF(s, type, m) (offsetof(s, m) + 0 * sizeof((type *)0 == &((s *)0)->m))
@@ -461,37 +438,37 @@ static const struct setting_type type_tos = { parse_tos, format_kept, NULL };
 
 /* clang-format off */
 const struct setting settings[N_SETTINGS] = {
-	{ "Driver", "Mode", FIELD(enum driver_mode, driver.mode), &type_driver_mode,
+	{ "Driver", "Mode", FIELD(enum driver_mode, driver.mode), &type_enum,
 	  0, _DRIVER_MODE_N - 1, "keep", "keep, auto, default, compat or ofed",
-	  "The driver mode of eRDMA and the driver stack of other cards; keep changes no driver" },
-	{ "Driver", "NvidiaPeermem", FIELD(enum peermem_mode, driver.peermem), &type_peermem,
+	  "The driver mode of eRDMA and the driver stack of other cards; keep changes no driver", driver_mode_name },
+	{ "Driver", "NvidiaPeermem", FIELD(enum peermem_mode, driver.peermem), &type_enum,
 	  0, _PEERMEM_N - 1, "auto", "auto, yes or no",
-	  "Load nvidia_peermem once the GPU and RDMA drivers are loaded (best effort)" },
+	  "Load nvidia_peermem once the GPU and RDMA drivers are loaded (best effort)", peermem_mode_name },
 	{ "Driver", "ReservePortsBase", FIELD(uint32_t, driver.reserve_ports_base), &type_ports,
 	  1024, 65520, "", "a port from 1024 to 65520, or nothing for the driver's own (30608)",
 	  "The first of the 16 TCP ports that eRDMA reserves in compat and ofed mode" },
-	{ "RDMA", "NetnsMode", FIELD(enum netns_mode, rdma.netns_mode), &type_netns,
+	{ "RDMA", "NetnsMode", FIELD(enum netns_mode, rdma.netns_mode), &type_enum,
 	  0, _NETNS_MODE_N - 1, "keep", "keep, shared or exclusive",
-	  "Whether all network namespaces share RDMA devices, or each sees its own only" },
+	  "Whether all network namespaces share RDMA devices, or each sees its own only", netns_mode_name },
 	{ "Device", "Match", DEVICE(char *, match), &type_globs,
 	  0, 0, "", "blank-separated globs such as pci:0000:41:00.0, id:15b3:101e, driver:mlx5_core, "
 	  "netdev:ens1* or ibdev:mlx5_*",
 	  "The NICs of this section, by globs: one of each kind that is given must match" },
-	{ "Device", "VirtualFunctions", DEVICE(enum vf_mode, mode), &type_vf_mode,
+	{ "Device", "VirtualFunctions", DEVICE(enum vf_mode, mode), &type_enum,
 	  0, _VF_MODE_N - 1, "keep", "keep, exclusive, shared or shared-multi",
-	  "No VFs (exclusive), one on each NIC (shared), Count= on each NIC (shared-multi)" },
+	  "No VFs (exclusive), one on each NIC (shared), Count= on each NIC (shared-multi)", vf_mode_name },
 	{ "Device", "Count", DEVICE(uint32_t, count), &type_count,
 	  1, 65535, "", "a number from 1 to 65535, or max",
 	  "VFs on each NIC with VirtualFunctions=shared-multi; max: as many as the NIC supports" },
 	{ "Device", "MTU", DEVICE(uint32_t, mtu), &type_mtu,
 	  68, 65535, "0", "a number of bytes from 68 to 65535, or 0 to keep it",
 	  "The MTU of NICs and their VFs in bytes; it is never lowered while VFs exist" },
-	{ "Device", "Trust", DEVICE(enum trust, trust), &type_trust,
+	{ "Device", "Trust", DEVICE(enum trust, trust), &type_enum,
 	  0, _TRUST_N - 1, "keep", "keep, yes or no",
-	  "Whether VFs may change their MAC and receive all packets" },
-	{ "Device", "Identity", DEVICE(enum identity, identity), &type_identity,
+	  "Whether VFs may change their MAC and receive all packets", trust_name },
+	{ "Device", "Identity", DEVICE(enum identity, identity), &type_enum,
 	  0, _IDENTITY_N - 1, "derived", "derived or keep",
-	  "Derive the MAC or GUID of a VF without one from its NIC, the same at each boot" },
+	  "Derive the MAC or GUID of a VF without one from its NIC, the same at each boot", identity_name },
 	{ "Device", "Resource", DEVICE_TEXT(resource), &type_resource,
 	  0, 0, "", "PREFIX/NAME such as rdma/gpu (PREFIX not of kubernetes.io, not requests.*), or "
 	  "nothing for that of [DevicePlugin]",
@@ -499,9 +476,9 @@ const struct setting settings[N_SETTINGS] = {
 	{ "Device", "Expect", DEVICE(uint32_t, expect), &type_u32,
 	  0, 65535, "1", "a number from 0 to 65535",
 	  "The number of NICs that must be present before the node is ready; 0: none" },
-	{ "Device", "RequireAddress", DEVICE(enum require_address, require_address), &type_require,
+	{ "Device", "RequireAddress", DEVICE(enum require_address, require_address), &type_enum,
 	  0, _REQUIRE_ADDRESS_N - 1, "auto", "auto, yes or no",
-	  "Whether a device is usable only with an address of the host; auto: with [Route] Manage=yes" },
+	  "Whether a device is usable only with an address of the host; auto: with [Route] Manage=yes", require_address_name },
 	{ "Device", "StaticAddress", DEVICE(struct ip, address), &type_ip,
 	  0, 1, "", "the address of a host with its prefix length, such as 10.0.1.5/24",
 	  "With [Route] Address=static: the address of the NIC, which must be the only one that matches" },
@@ -514,44 +491,44 @@ const struct setting settings[N_SETTINGS] = {
 	{ "Route", "Metric", FIELD(uint32_t, route.metric), &type_u32,
 	  1, INT32_MAX, "200", "a number from 1 to 2147483647",
 	  "The lowest metric of routes through managed NICs" },
-	{ "Route", "PolicyRules", FIELD(enum policy_rules, route.rules), &type_rules,
+	{ "Route", "PolicyRules", FIELD(enum policy_rules, route.rules), &type_enum,
 	  0, _POLICY_RULES_N - 1, "auto", "auto, yes or no",
-	  "A routing table and rules for each managed NIC, so that traffic from its address leaves through it" },
-	{ "Route", "Address", FIELD(enum address_mode, route.address), &type_address,
+	  "A routing table and rules for each managed NIC, so that traffic from its address leaves through it", policy_rules_name },
+	{ "Route", "Address", FIELD(enum address_mode, route.address), &type_enum,
 	  0, _ADDRESS_MODE_N - 1, "existing", "existing, metadata or static",
-	  "Where the IPv4 address and gateway of managed NICs come from" },
-	{ "Route", "IPv6", FIELD(enum ipv6_mode, route.ipv6), &type_ipv6,
+	  "Where the IPv4 address and gateway of managed NICs come from", address_mode_name },
+	{ "Route", "IPv6", FIELD(enum ipv6_mode, route.ipv6), &type_enum,
 	  0, _IPV6_MODE_N - 1, "no", "no or ra",
-	  "Take a stable IPv6 address from router advertisements on managed NICs" },
-	{ "SMC", "Enable", FIELD(enum smc_mode, smc.enable), &type_smc,
+	  "Take a stable IPv6 address from router advertisements on managed NICs", ipv6_mode_name },
+	{ "SMC", "Enable", FIELD(enum smc_mode, smc.enable), &type_enum,
 	  0, _SMC_N - 1, "no", "no, auto or yes",
-	  "Load smc and give managed RDMA devices and their netdevs a PNETID, in driver mode default" },
-	{ "SMC", "PNETID", FIELD(enum pnetid_mode, smc.pnetid), &type_pnetid,
+	  "Load smc and give managed RDMA devices and their netdevs a PNETID, in driver mode default", smc_mode_name },
+	{ "SMC", "PNETID", FIELD(enum pnetid_mode, smc.pnetid), &type_enum,
 	  0, _PNETID_N - 1, "auto", "auto",
-	  "The PNETID of an RDMA device and its netdev: auto is the netdev's MAC" },
-	{ "Kubelet", "TopologyManagerPolicy", FIELD(enum topology_policy, kubelet.topology_policy), &type_policy,
+	  "The PNETID of an RDMA device and its netdev: auto is the netdev's MAC", pnetid_mode_name },
+	{ "Kubelet", "TopologyManagerPolicy", FIELD(enum topology_policy, kubelet.topology_policy), &type_enum,
 	  TOPOLOGY_POLICY_BEST_EFFORT, _TOPOLOGY_POLICY_N - 1, "",
 	  "best-effort, restricted, single-numa-node, or nothing to keep it",
-	  "The topology manager policy to set in the kubelet's configuration" },
-	{ "Kubelet", "TopologyManagerScope", FIELD(enum topology_scope, kubelet.topology_scope), &type_scope,
+	  "The topology manager policy to set in the kubelet's configuration", topology_policy_name },
+	{ "Kubelet", "TopologyManagerScope", FIELD(enum topology_scope, kubelet.topology_scope), &type_enum,
 	  TOPOLOGY_SCOPE_CONTAINER, _TOPOLOGY_SCOPE_N - 1, "",
 	  "container, pod, or nothing to keep it",
-	  "The topology manager scope to set in the kubelet's configuration: align containers or whole pods" },
-	{ "Kubelet", "CPUManagerPolicy", FIELD(enum cpu_policy, kubelet.cpu_policy), &type_cpu_policy,
+	  "The topology manager scope to set in the kubelet's configuration: align containers or whole pods", topology_scope_name },
+	{ "Kubelet", "CPUManagerPolicy", FIELD(enum cpu_policy, kubelet.cpu_policy), &type_enum,
 	  CPU_POLICY_STATIC, _CPU_POLICY_N - 1, "",
 	  "static, or nothing to keep it",
-	  "The CPU manager policy to set, only if the kubelet is certain to start with it" },
-	{ "Kubelet", "Gate", FIELD(enum gate_mode, kubelet.gate), &type_gate,
+	  "The CPU manager policy to set, only if the kubelet is certain to start with it", cpu_policy_name },
+	{ "Kubelet", "Gate", FIELD(enum gate_mode, kubelet.gate), &type_enum,
 	  0, _GATE_N - 1, "degraded", "off, degraded or strict",
-	  "Hold the kubelet back until the node is ready or degraded (degraded), or ready (strict)" },
+	  "Hold the kubelet back until the node is ready or degraded (degraded), or ready (strict)", gate_mode_name },
 	{ "Kubelet", "LabelFile", TEXT(kubelet.label_file), &type_file,
 	  0, 0, "", "an absolute path of a file without names that begin with a dot, or nothing",
 	  "A file with labels of the node, which win over --node-labels of the kubelet" },
-	{ "DevicePlugin", "Type", FIELD(enum plugin_type, plugin.type), &type_plugin,
+	{ "DevicePlugin", "Type", FIELD(enum plugin_type, plugin.type), &type_enum,
 	  0, _PLUGIN_N - 1, "none", "none, rdma-shared, sriov, hca, dranet or dra-sriov",
 	  "The device plugin to write a configuration for: k8s-rdma-shared-dev-plugin (rdma-shared), "
 	  "sriov-network-device-plugin (sriov), k8s-rdma-sriov-dev-plugin in its mode hca (hca); or the DRA driver, "
-	  "which reads none: dranet, or dra-driver-sriov (dra-sriov)" },
+	  "which reads none: dranet, or dra-driver-sriov (dra-sriov)", plugin_type_name },
 	{ "DevicePlugin", "ConfigFile", TEXT(plugin.config_file), &type_path,
 	  0, 1, "/" PLUGIN_CONFIG_PATH, "an absolute path of a file in a folder of its own below /run, which is empty after a boot",
 	  "The path of that configuration; plugins mount its folder" },
@@ -593,12 +570,12 @@ const struct setting settings[N_SETTINGS] = {
 	{ "Health", "Quiet", FIELD(uint64_t, health.quiet_usec), &type_usec,
 	  1, 30 * 86400, "600", "a time from 1s to 30d, for example 10min",
 	  "A NIC no longer flaps when its link was up for this time" },
-	{ "Health", "Act", FIELD(enum health_act, health.act), &type_health_act,
+	{ "Health", "Act", FIELD(enum health_act, health.act), &type_enum,
 	  0, _HEALTH_ACT_N - 1, "none", "none or exclude",
-	  "Whether a NIC that flaps is left out of the device plugin's configuration" },
-	{ "QoS", "TrustMode", FIELD(enum trust_mode, qos.trust), &type_trust_mode,
+	  "Whether a NIC that flaps is left out of the device plugin's configuration", health_act_name },
+	{ "QoS", "TrustMode", FIELD(enum trust_mode, qos.trust), &type_enum,
 	  0, _TRUST_MODE_N - 1, "keep", "keep, pcp or dscp",
-	  "Whether managed NICs take the priority of packets from the VLAN tag (pcp) or from the IP header (dscp)" },
+	  "Whether managed NICs take the priority of packets from the VLAN tag (pcp) or from the IP header (dscp)", trust_mode_name },
 	{ "QoS", "PFC", TEXT(qos.pfc), &type_pfc,
 	  0, 0, "keep", "priorities from 0 to 7 such as 3 or 3,4, none, or keep",
 	  "The priorities with flow control on managed NICs" },
@@ -612,9 +589,9 @@ const struct setting settings[N_SETTINGS] = {
 	{ "QoS", "RoceToS", TEXT(qos.tos), &type_tos,
 	  0, 255, "keep", "a number from 0 to 255, four times the DSCP plus the bits for ECN, or keep",
 	  "The type of service that rdma_cm gives connections over RoCE of managed devices" },
-	{ "QoS", "RoceMode", FIELD(enum roce_mode, qos.mode), &type_roce_mode,
+	{ "QoS", "RoceMode", FIELD(enum roce_mode, qos.mode), &type_enum,
 	  0, _ROCE_MODE_N - 1, "keep", "keep, v1 or v2",
-	  "The version of RoCE that rdma_cm uses on managed devices" },
+	  "The version of RoCE that rdma_cm uses on managed devices", roce_mode_name },
 	{ "Service", "ReadyTimeoutSec", FIELD(uint64_t, service.ready_timeout_usec), &type_usec,
 	  0, 86400, "300", "a time from 0 to 1d, for example 300 or 5min",
 	  "After this time a node that is not ready is degraded, and the boot continues" },
@@ -668,7 +645,7 @@ const char *setting_word(const struct setting *s, size_t i)
 {
 	if (s->type == &type_bool)
 		return i < 2 ? (i == 0 ? "yes" : "no") : NULL;
-	return s->type->word && s->min + i <= s->max ? s->type->word((unsigned)(s->min + i)) : NULL;
+	return s->word && s->min + i <= s->max ? s->word((unsigned)(s->min + i)) : NULL;
 }
 
 int setting_append(char **text, const char *more)

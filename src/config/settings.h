@@ -19,6 +19,7 @@ struct setting {
 	const char *fallback; /* what holds when it is not set, as text; may be empty */
 	const char *accepted; /* completes "use " and, in the manual, "Accepted: " */
 	const char *help;     /* one line, without a full stop */
+	const char *(*word)(unsigned value); /* of an enumeration; else NULL */
 };
 
 /* In the order of the manual and of config_text(); the keys of a section stand together. */
