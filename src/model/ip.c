@@ -87,23 +87,8 @@ bool ip_is_link_local(int family, const uint8_t *bytes)
 
 bool gid_parse(const char *text, uint8_t ret[static 16])
 {
-	static const char digits[] = "0123456789abcdef";
-	uint8_t bytes[16] = {};
-
-	for (size_t i = 0; i < 32; i++) {
-		const char *digit = *text ? strchr(digits, *text) : NULL;
-
-		if (!digit)
-			return false;
-		bytes[i / 2] |= (uint8_t)((digit - digits) << (i % 2 ? 0 : 4));
-		text++;
-		if (i % 4 == 3 && i < 31 && *text++ != ':')
-			return false;
-	}
-	if (*text)
-		return false;
-	memcpy(ret, bytes, sizeof(bytes));
-	return true;
+	return strlen(text) == strlen("fe80:0000:0000:0000:0000:0000:0000:0000") &&
+	       inet_pton(AF_INET6, text, ret) == 1;
 }
 
 bool gid_is_ipv4(const uint8_t gid[static 16])
