@@ -309,6 +309,19 @@ static inline const char *after(const char *s, const char *prefix)
 	return is_prefix(s, prefix) ? s + strlen(prefix) : NULL;
 }
 
+/* The digits at *@at, which goes behind them; false: there is none, or it is larger. */
+static inline bool take_number(const char **at, uint32_t max, uint32_t *ret)
+{
+	uint64_t n = 0;
+
+	if (**at < '0' || **at > '9')
+		return false;
+	for (; **at >= '0' && **at <= '9' && n <= max; (*at)++)
+		n = n * 10 + (uint64_t)(**at - '0');
+	*ret = (uint32_t)n;
+	return n <= max;
+}
+
 static inline bool is_empty(const char *s)
 {
 	return !s || !*s;

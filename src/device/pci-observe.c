@@ -157,14 +157,9 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 /* The N of virtfnN. */
 static bool parse_index(const char *name, uint32_t *ret)
 {
-	unsigned long index;
-	char *end;
+	const char *at = after(name, "virtfn");
 
-	if (strncmp(name, "virtfn", 6) != 0 || name[6] < '0' || name[6] > '9')
-		return false;
-	index = strtoul(name + 6, &end, 10);
-	*ret = (uint32_t)index;
-	return !*end && index <= UINT16_MAX;
+	return at && take_number(&at, UINT16_MAX, ret) && !*at;
 }
 
 /* A VF is known by the virtfnN link of its PF, never by arithmetic on addresses. */

@@ -13,21 +13,10 @@
 
 static bool parse_pid(const char *text, uint32_t *ret)
 {
-	unsigned long value;
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno != 0 || *end || value > INT32_MAX)
-		return false;
-
-	*ret = (uint32_t)value;
-	return true;
+	return take_number(&text, INT32_MAX, ret) && !*text;
 }
 
-/* "PID (comm) STATE PPID ...", the start is field 22: proc(5). The comm may hold anything. */
+/* "PID (comm) STATE ...", the start is field 22: proc(5). The comm may hold anything. */
 static bool parse_stat(char *text, struct process *p)
 {
 	char *open = strchr(text, '('), *close = strrchr(text, ')'), *field;

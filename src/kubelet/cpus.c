@@ -71,23 +71,6 @@ int cpus_parse_amount(const char *text, uint64_t *ret)
 	return 0;
 }
 
-/* Takes one number of a list, and moves @text behind it. */
-static int take_number(const char **text, uint32_t *ret)
-{
-	unsigned long value;
-	char *end;
-
-	if (!isdigit((unsigned char)**text))
-		return -EINVAL;
-	errno = 0;
-	value = strtoul(*text, &end, 10);
-	if (errno != 0 || value >= MAX_CPUS)
-		return -EINVAL;
-	*text = end;
-	*ret = (uint32_t)value;
-	return 0;
-}
-
 struct cpuset {
 	uint64_t bits[MAX_CPUS / 64];
 };
@@ -101,12 +84,12 @@ static int add_list(struct cpuset *set, const char *list, uint32_t n)
 	for (;; list++) {
 		uint32_t from, to;
 
-		if (take_number(&list, &from) < 0)
+		if (!take_number(&list, MAX_CPUS - 1, &from))
 			return -EINVAL;
 		to = from;
 		if (*list == '-') {
 			list++;
-			if (take_number(&list, &to) < 0)
+			if (!take_number(&list, MAX_CPUS - 1, &to))
 				return -EINVAL;
 		}
 		if (to < from || to >= n)

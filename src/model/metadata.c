@@ -29,12 +29,7 @@ static bool is_inside(const uint8_t a[static 4], const uint8_t network[static 4]
 
 static bool parse_length(const char *text, uint32_t *ret)
 {
-	char *end;
-
-	if (*text < '1' || *text > '9')
-		return false;
-	*ret = (uint32_t)strtoul(text, &end, 10);
-	return !*end && end - text <= 2 && *ret >= PREFIX_MIN && *ret <= PREFIX_MAX;
+	return *text != '0' && take_number(&text, PREFIX_MAX, ret) && !*text && *ret >= PREFIX_MIN;
 }
 
 /* "10.0.1.0/24" */

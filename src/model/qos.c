@@ -3,7 +3,6 @@
 
 #include "node.h"
 
-#include <ctype.h>
 #include <linux/dcbnl.h>
 
 #define N_DSCP (QOS_DSCP_LEN - 1)
@@ -17,19 +16,6 @@ NAMES(roce_mode_name, enum roce_mode, _ROCE_MODE_N,
 
 NAMES(roce_mode_text, enum roce_mode, _ROCE_MODE_N,
       { [ROCE_MODE_KEEP] = "", [ROCE_MODE_V1] = "IB/RoCE v1", [ROCE_MODE_V2] = "RoCE v2" });
-
-/* The digits at *@at, which goes behind them; false: there is none, or it is larger. */
-static bool take_number(const char **at, unsigned max, unsigned *ret)
-{
-	unsigned n = 0;
-
-	if (!isdigit((unsigned char)**at))
-		return false;
-	for (; isdigit((unsigned char)**at) && n <= max; (*at)++)
-		n = n * 10 + (unsigned)(**at - '0');
-	*ret = n;
-	return n <= max;
-}
 
 static void skip_gap(const char **at)
 {
