@@ -145,7 +145,8 @@ static void of_a_runtime_that_runs_its_process_counts(_unused_ void **state)
 
 	tree_make(&t);
 	t.fs.is_live = true; /* a folder that looks like a running system */
-	tree_file(&t, UNITS "containerd.service", "[Service]\nLimitMEMLOCK=infinity\n");
+	tree_file(&t, UNITS "containerd.service",
+		  "[Service]\nSlice=runtime.slice\nLimitMEMLOCK=infinity\n");
 	tree_file(&t, UNITS "crio.service", "[Service]\nLimitMEMLOCK=1M\n");
 	tree_file(&t, "sys/fs/cgroup/runtime.slice/containerd.service/cgroup.procs",
 		  "70\n71\n72\n");

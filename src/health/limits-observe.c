@@ -9,7 +9,6 @@
 #define DEVICES         "sys/bus/pci/devices"
 #define MAX_WIDTH       32
 #define MAX_SPEED       1000 /* GT/s: far above any generation */
-#define MAX_PIDS_BYTES  ((size_t)64 * 1024)
 #define MAX_UNIT_BYTES  ((size_t)256 * 1024)
 #define MAX_LIMITS      ((size_t)16 * 1024)
 #define MAX_AER         ((size_t)4096)
@@ -185,44 +184,26 @@ static const struct starter {
 	{ "kubelet.service", "kubelet", RANK_KUBELET },
 };
 
-/* The limit of the process named @command among the PIDs of a cgroup. */
-static bool read_process(const struct fs *fs, char *pids, const char *command, uint64_t *ret)
+/* The limit of the process of @s, if its unit runs. */
+static bool read_running(const struct fs *fs, const struct starter *s, uint64_t *ret)
 {
+	_cleanup_(freep) char *pids = NULL;
 	char *rest = NULL;
 	int n = 0;
 
+	if (unit_file_read_pids(fs, s->unit, true, &pids, NULL) < 0)
+		return false;
 	for (char *pid = strtok_r(pids, "\n", &rest); pid && n < MAX_WALK;
 	     pid = strtok_r(NULL, "\n", &rest), n++) {
 		_cleanup_(freep) char *text = NULL;
 		char comm[32];
 
 		if (fs_read(fs, FS_PATH("proc/%.12s/comm", pid), comm, sizeof(comm)) < 0 ||
-		    !streq(comm, command))
+		    !streq(comm, s->command))
 			continue;
 		return fs_read_all(fs, FS_PATH("proc/%.12s/limits", pid), MAX_LIMITS, true, &text,
 				   NULL) >= 0 &&
 		       parse_process_memlock(text, ret);
-	}
-	return false;
-}
-
-/* Units are in system.slice unless they say otherwise, as on EKS and Bottlerocket. */
-static bool read_running(const struct fs *fs, const struct starter *s, uint64_t *ret)
-{
-	static const char *const folders[] = {
-		"sys/fs/cgroup/system.slice",
-		"sys/fs/cgroup/runtime.slice",
-		"sys/fs/cgroup/systemd/system.slice", /* cgroup v1 */
-		"sys/fs/cgroup/systemd/runtime.slice",
-	};
-
-	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
-		_cleanup_(freep) char *pids = NULL;
-
-		if (fs_read_all(fs, FS_PATH("%s/%s/cgroup.procs", folders[i], s->unit),
-				MAX_PIDS_BYTES, true, &pids, NULL) >= 0 &&
-		    read_process(fs, pids, s->command, ret))
-			return true;
 	}
 	return false;
 }
