@@ -5,11 +5,10 @@
 
 #include <ctype.h>
 
-#define MAX_CGROUP_BYTES   65536u
-#define MAX_CHILDREN_BYTES (1u << 20)
-#define ID_DIGITS          12   /* of a container's id: what its tools print */
-#define NAMED_SOCKS_MAX    4096 /* each is compared with all open files */
-#define LEAST_ID_DIGITS    32   /* what is shorter is a name */
+#define MAX_CGROUP_BYTES 65536u
+#define ID_DIGITS        12   /* of a container's id: what its tools print */
+#define NAMED_SOCKS_MAX  4096 /* each is compared with all open files */
+#define LEAST_ID_DIGITS  32   /* what is shorter is a name */
 
 static bool parse_pid(const char *text, uint32_t *ret)
 {
@@ -32,8 +31,6 @@ static bool parse_stat(char *text, struct process *p)
 		field += strspn(field, " ");
 		if (!*field)
 			return false;
-		if (i == 4)
-			p->parent = (uint32_t)strtoul(field, NULL, 10);
 		if (i == 22)
 			p->start = strtoull(field, NULL, 10);
 		field += strcspn(field, " ");
@@ -69,45 +66,17 @@ uint64_t process_started_usec(const struct fs *fs)
 	return age == UINT64_MAX ? now : now - MIN(age, now);
 }
 
-/* Lists the children of kthreadd, which has PID 2 and no parent. */
-static int list_kernel_threads(const struct fs *fs, uint32_t **ret, size_t *ret_n)
-{
-	_cleanup_(freep) char *text = NULL;
-	struct process p = {};
-	uint32_t pid;
-	int r;
-
-	if (!read_process(fs, "2", &p) || p.parent != 0 || !streq(p.command, "kthreadd"))
-		return 0;
-	r = fs_read_all(fs, "proc/2/task/2/children", MAX_CHILDREN_BYTES, true, &text, NULL);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-
-	for (char *save = NULL, *word = strtok_r(text, " ", &save); word;
-	     word = strtok_r(NULL, " ", &save)) {
-		if (parse_pid(word, &pid) && ADD(*ret, *ret_n, pid) < 0)
-			return -ENOMEM;
-	}
-	SORT(*ret, *ret_n, compare_u32);
-	return 0;
-}
-
 int processes_list_named(const struct fs *fs, const char *command, struct processes *ret)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	_owns_(struct processes, items) list = {};
-	_cleanup_(freep) uint32_t *kernel = NULL;
-	size_t n_kernel = 0;
 	int r = fs_list(fs, "proc", &names);
-
-	if (r >= 0)
-		r = list_kernel_threads(fs, &kernel, &n_kernel);
 
 	FOREACH_WHILE(name, names.names, names.n_names, r >= 0) {
 		struct process p = {};
 		char comm[64];
 
-		if (!parse_pid(*name, &p.pid) || SEARCH(&p.pid, kernel, n_kernel, compare_u32))
+		if (!parse_pid(*name, &p.pid))
 			continue;
 		if (fs_read(fs, FS_PATH("proc/%s/comm", *name), comm, sizeof(comm)) < 0 ||
 		    !streq(comm, command) || !read_process(fs, *name, &p))

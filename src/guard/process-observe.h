@@ -11,7 +11,7 @@
 #include "../os/fs.h"
 
 struct process {
-	uint32_t pid, parent;
+	uint32_t pid;
 	uint64_t start; /* clock ticks after boot: of the oldest it is the smallest */
 	char command[32];
 };
@@ -23,8 +23,7 @@ struct processes {
 
 /*
  * Processes with this comm. Return: 0 or -errno (-ENOENT: there is no /proc). Of the others no more
- * is read than the comm, and of threads of the kernel nothing, where /proc/2/task/2/children tells
- * them (CONFIG_PROC_CHILDREN): 90 of 132 processes of the test node, which has two processors.
+ * is read than the comm.
  */
 int processes_list_named(const struct fs *fs, const char *command, struct processes *ret);
 
