@@ -896,6 +896,29 @@ static const struct {
 	  KUBELET_WAY_FILE,
 	  "/" FILE_PATH,
 	  "" },
+	{ "an assignment behind a comment that ends in a backslash",
+	  { EXTRA,
+	    { "etc/default/kubelet", "# KUBELET_EXTRA_ARGS=\"--v=4\" \\\n"
+				     "# c \\\n KUBELET_EXTRA_ARGS=\"--v=2\"\n" } },
+	  12,
+	  NONE,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
+	  "/" FILE_PATH,
+	  "/etc/default/kubelet:3: " },
+	{ "lines behind backslashes that each systemd reads alike",
+	  { EXTRA,
+	    { "etc/default/kubelet",
+	      "# a \\\n# b\nB=b\n# c \\\\\nC=c\n; d \\\r\nD=d\n# e \\\n\nE=e\n# f \\\nrubbish\n"
+	      "F=f\nrubbish \\\nKUBELET_EXTRA_ARGS=--topology-manager-policy=none\n" } },
+	  5,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_TOKEN,
+	  "/etc/default/kubelet",
+	  ":15: " },
 	{ "a flag on a continued line",
 	  { EXTRA,
 	    { "etc/default/kubelet", "KUBELET_EXTRA_ARGS=--v=2 \\\n"
@@ -2503,6 +2526,13 @@ static void a_command_line_that_cannot_be_read_tells_no_address(_unused_ void **
 		  false, "", "192.0.2.1" },
 		{ SERVICE("EnvironmentFile=-/run/ip\n" KUBELET "--node-ip=${IP} $ARGS"), false, "",
 		  "" },
+		/* Behind a comment that ends in a backslash. */
+		{ SERVICE("EnvironmentFile=/opt/ip\n" KUBELET "--node-ip=${IP}"), false,
+		  "kubelet.service: --node-ip=$IP is not known", "$IP" },
+		{ SERVICE("EnvironmentFile=/opt/ip\n" KUBELET "$IP"), false,
+		  "kubelet.service: $IP is not known", "" },
+		{ SERVICE("EnvironmentFile=/opt/ip\n" KUBELET "$IP"), true, "", "192.0.2.7" },
+		{ SERVICE("EnvironmentFile=/opt/ip\n" KUBELET "$A"), false, "", "" },
 		{ SERVICE("PassEnvironment=A IP\n" KUBELET "--node-ip=${IP}"), false,
 		  "kubelet.service: --node-ip=${IP} is not known", "${IP}" },
 		{ SERVICE("PassEnvironment=IP\nPassEnvironment=\n" KUBELET "--node-ip=${IP}"),
@@ -2526,6 +2556,7 @@ static void a_command_line_that_cannot_be_read_tells_no_address(_unused_ void **
 		put_text(&root, rows[i].unit.path, rows[i].unit.text);
 		put_text(&root, "opt/start.sh",
 			 "#!/bin/bash\nexec kubelet --node-ip=$(hostname -i)\n");
+		put_text(&root, "opt/ip", "# c \\\nIP=192.0.2.1\n");
 		put_text(&root, "opt/plain.sh",
 			 "#!/bin/bash\nexec kubelet --config=/" FILE_PATH "\n");
 		put_text(&root, "etc/default/kubelet", "EXTRA='--v=2 --node-ip=192.0.2.5'\n");

@@ -305,6 +305,17 @@ static int read_files(struct unit *u, const struct fs *fs)
 
 /* Files of variables */
 
+/* Makes the value of @v one that is not known. Return: 1 or -ENOMEM. */
+static int doubt(struct unit *u, struct variable *v)
+{
+	unit_problem(u,
+		     "%s:%" PRIu32
+		     ": the comment above ends in \\ and goes on here before systemd 254",
+		     u->pages[v->page].path, unit_line(u, v->page, v->from));
+	free(TAKE(v->value));
+	return asprintf(&v->value, "$%s", v->name) < 0 ? -ENOMEM : 1;
+}
+
 static int read_env_file(struct unit *u, const struct fs *fs, const char *path, bool *ret_missing)
 {
 	int page = unit_add_page(u, fs, path, PAGE_VARIABLES), r = 1;
@@ -319,6 +330,8 @@ static int read_env_file(struct unit *u, const struct fs *fs, const char *path, 
 
 		r = variable_next(u->pages[page].text, u->pages[page].size, &at, &v);
 		v.page = (uint16_t)page;
+		if (r > 0 && v.is_doubtful)
+			r = doubt(u, &v);
 		if (r > 0 && add_variable(u, &v) < 0)
 			return -ENOMEM;
 	}

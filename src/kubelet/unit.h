@@ -6,7 +6,8 @@
  * Below a folder there is no systemd to ask: then ExecStart=, Environment= and EnvironmentFile= are
  * read here, with "$V" and "${V}", resets, drop-ins and masks: systemd.unit(5), systemd.exec(5).
  * A variable that nothing sets stays in the words as it is written if it may still be set: one of
- * PassEnvironment=, or any while a file of EnvironmentFile= that must be there is not.
+ * PassEnvironment=, or any while a file of EnvironmentFile= that must be there is not. So does one
+ * that only some versions of systemd set.
  * Specifiers other than the unit's own name and the host's are refused there, with file and line.
  */
 #pragma once

@@ -146,14 +146,14 @@ int word_expand_specifiers(const char *word, const char *unit, const char *host,
 enum word_state {
 	PRE_KEY,
 	KEY,
+	COMMENT,
+	COMMENT_ESCAPE,
 	PRE_VALUE,
 	VALUE,
 	VALUE_ESCAPE,
 	SINGLE,
 	DOUBLE,
 	DOUBLE_ESCAPE,
-	COMMENT,
-	COMMENT_ESCAPE,
 };
 
 struct machine {
@@ -180,6 +180,8 @@ static bool step(struct machine *m, char c, size_t at)
 {
 	const bool is_end = c == '\n' || c == '\r';
 
+	if (is_end && m->state < PRE_VALUE)
+		m->variable.is_doubtful = m->state == COMMENT_ESCAPE;
 	switch (m->state) {
 	case PRE_KEY:
 		if (c == '#' || c == ';') {
@@ -252,7 +254,7 @@ static bool step(struct machine *m, char c, size_t at)
 		m->state = is_end ? PRE_KEY : c == '\\' ? COMMENT_ESCAPE : COMMENT;
 		break;
 	case COMMENT_ESCAPE:
-		m->state = COMMENT;
+		m->state = is_end ? PRE_KEY : COMMENT;
 		break;
 	}
 	return false;
@@ -275,7 +277,7 @@ int variable_next(const char *text, size_t size, size_t *at, struct variable *re
 			is_over = step(&m, *at < size ? text[*at] : '\n', *at);
 			(*at)++;
 		}
-		if (m.state < PRE_VALUE || m.state >= COMMENT)
+		if (m.state < PRE_VALUE)
 			continue;
 		key = text + m.variable.from;
 		for (n = m.key_end - m.variable.from; n > 0 && strchr(BLANKS, key[n - 1]); n--)
