@@ -1761,7 +1761,8 @@ static const struct {
 	  { { "etc/systemd/system/snap.microk8s.daemon-kubelite.service",
 	      "[Service]\nExecStart=/usr/bin/snap run microk8s.daemon-kubelite\n" },
 	    { "var/snap/microk8s/current/args/kubelet",
-	      "--v=2\n# --topology-manager-policy=none\n" } },
+	      "--v=2\n# --topology-manager-policy=none\n"
+	      " \t# --topology-manager-policy=restricted\n" } },
 	  11,
 	  NONE,
 	  CHANGED,

@@ -710,7 +710,7 @@ int arguments_add_page(struct unit *u, uint16_t page)
 			return -ENOMEM;
 		if (is_process)
 			r = add_argument(u, line, SIZE_MAX, &c);
-		else if (*line != '#')
+		else if (*word_trim(line) != '#')
 			r = add_words(u, p->path, line, SIZE_MAX, &c);
 	}
 	return r;
