@@ -190,7 +190,7 @@ static int read_folder(struct rancher *rn, const struct fs *fs, const char *fold
 		const char *dot = strrchr(*name, '.');
 		char path[2 * MAX_PATH];
 
-		if (!dot || (!streq(dot, ".yaml") && !streq(dot, ".yml")))
+		if (!dot || (strcasecmp(dot, ".yaml") != 0 && strcasecmp(dot, ".yml") != 0))
 			continue;
 		PRINT(path, "%s/%s", folder, *name);
 		if (strlen(path) >= MAX_PATH)

@@ -8,8 +8,9 @@
  * command line come last. "node-ip" (a list as well), "node-name", "flannel-iface" and "server" are
  * settings of their own, which a flag of the command line replaces, and of which the first two are
  * given to the kubelet before all of kubelet-arg, in whatever order the keys stand. Other keys,
- * tokens among them, are not looked at. From 1.32 on they also have a folder of drop-ins. Source:
- * "Configuration Options" in the documentation of either.
+ * tokens among them, are not looked at. From 1.32 on they also have a folder of drop-ins. Sources:
+ * "Configuration Options" in the documentation of either; dotDFiles() in pkg/configfilearg of k3s,
+ * to which ".YAML" is ".yaml".
  */
 #pragma once
 
