@@ -392,6 +392,18 @@ static const struct {
 	  SNAP_ARGS,
 	  "--v=2\n",
 	  "--v=2\n--topology-manager-policy=restricted\n" },
+	{ "a flag in a variable, and the same in a comment",
+	  { { UNIT, UNIT_TEXT "$KUBELET_EXTRA_ARGS\n" },
+	    { ENV, "# --topology-manager-policy=best-effort\n" ARGS("--v=2") } },
+	  ENV,
+	  "# --topology-manager-policy=best-effort\n" ARGS("--v=2"),
+	  ARGS("--v=2 --topology-manager-policy=restricted") },
+	{ "a line of flags, and the same in a comment",
+	  { { SNAP_UNIT, "[Service]\nExecStart=/usr/bin/snap run microk8s.daemon-kubelite\n" },
+	    { SNAP_ARGS, "--v=2\n# --topology-manager-policy=best-effort\n" } },
+	  SNAP_ARGS,
+	  "--v=2\n# --topology-manager-policy=best-effort\n",
+	  "--v=2\n--topology-manager-policy=restricted\n" },
 };
 
 static void assert_is(const struct root *root, const char *path, const char *text)
@@ -430,7 +442,7 @@ static void what_is_taken_back_is_as_it_was_byte_for_byte(_unused_ void **state)
 	}
 }
 
-/* A later flag wins now. */
+/* A later flag wins now. Which one is ours is not known while there are two like it. */
 static void a_flag_that_is_not_in_force_any_more_is_taken_back(_unused_ void **state)
 {
 	static const struct entry entries[] = { { UNIT, UNIT_TEXT "$KUBELET_EXTRA_ARGS\n" },
@@ -444,6 +456,11 @@ static void a_flag_that_is_not_in_force_any_more_is_taken_back(_unused_ void **s
 	assert_is(&root, ENV, ARGS("--topology-manager-policy=best-effort"));
 	put_text(&root, UNIT,
 		 UNIT_TEXT "$KUBELET_EXTRA_ARGS --topology-manager-policy=restricted\n");
+	put_text(&root, ENV,
+		 "#--topology-manager-policy=best-effort\n" ARGS(
+			 "--topology-manager-policy=best-effort"));
+	assert_int_equal(kubelet_revert(&root.fs), 1);
+	put_text(&root, ENV, ARGS("--topology-manager-policy=best-effort"));
 	assert_int_equal(kubelet_revert(&root.fs), 0);
 	assert_is(&root, ENV, entries[1].text);
 }

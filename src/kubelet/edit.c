@@ -599,17 +599,22 @@ static void widen(const struct target *t, const char *rest, size_t *from, size_t
 	*to = MIN(end + 1, t->size);
 }
 
-/* Where "--FLAG=OLD" is: a second one like it, or a longer one, is not ours. */
-static bool find_flag(const struct target *t, const struct kubelet_edit *e, size_t *ret_from,
-		      size_t *ret_to)
+/* Where "--FLAG=OLD" is: at its place if that is known, else there must be one alone. A longer one
+ * is not ours. Return: 1, 0 or -ENOTUNIQ. */
+static int find_flag(const struct target *t, const struct kubelet_edit *e, size_t *ret_from,
+		     size_t *ret_to)
 {
 	char flag[160];
 	const char *at, *end;
-	int n = PRINT(flag, "--%s=%s", kubelet_flag(e->pairs[0].setting), e->old);
+	const size_t n = (size_t)PRINT(flag, "--%s=%s", kubelet_flag(e->pairs[0].setting), e->old);
 
-	at = memmem(t->text, t->size, flag, (size_t)n);
-	if (!at || memmem(at + n, t->size - (size_t)(at + n - t->text), flag, (size_t)n))
-		return false;
+	at = memmem(t->text, t->size, flag, n);
+	if (e->to >= n && e->to <= t->size && memcmp(t->text + e->to - n, flag, n) == 0)
+		at = t->text + e->to - n;
+	else if (at && memmem(at + n, t->size - (size_t)(at + n - t->text), flag, n))
+		return -ENOTUNIQ;
+	if (!at)
+		return 0;
 	end = at + n;
 	*ret_from = (size_t)(at - t->text);
 	*ret_to = (size_t)(end - t->text);
@@ -622,10 +627,12 @@ static int restore_flag(const struct target *t, const struct kubelet_edit *e, ch
 {
 	struct kubelet_edit edit = *e;
 	size_t from, to;
+	int r;
 
 	if (e->from >= e->to) {
-		if (!find_flag(t, e, &from, &to))
-			return 0;
+		r = find_flag(t, e, &from, &to);
+		if (r <= 0)
+			return r;
 		edit.from = (uint32_t)(to - strlen(e->old));
 		edit.to = (uint32_t)to;
 	}
@@ -639,9 +646,10 @@ static int remove_flag(const struct target *t, const struct kubelet_edit *e, cha
 	const char *end;
 	char rest[80];
 	size_t from, to;
+	int r = find_flag(t, e, &from, &to);
 
-	if (!find_flag(t, e, &from, &to))
-		return 0;
+	if (r <= 0)
+		return r;
 	end = t->text + to;
 	if (from > 0 && t->text[from - 1] == ' ')
 		from--;

@@ -23,7 +23,8 @@ struct kubelet_edit {
 	} pairs[_KUBELET_SETTING_N];
 	size_t n_pairs;
 
-	/* KUBELET_WAY_TOKEN: what stands there now, and where. */
+	/* KUBELET_WAY_TOKEN, or the way back of a flag that is in force: what stands there now, and
+	 * where. */
 	char old[64];
 	uint32_t from, to;
 	struct kubelet_extra extra; /* KUBELET_WAY_EXTRA */
@@ -62,8 +63,9 @@ int kubelet_undo(const struct fs *fs, const struct kubelet_undo *u);
 /*
  * Takes back an edit of an earlier run: @e has its file, in @old what it put there, in its pair
  * what was there before, if anything (@was_there), in @extra the variable that goes with its last
- * flag. A value that is no longer ours is left: 0. @is_created: the file was not there; it goes
- * when nothing else is in it. Return: 1, 0, or as kubelet_edit().
+ * flag. A value that is no longer ours is left: 0. Two flags like it, neither in force: -ENOTUNIQ.
+ * @is_created: the file was not there; it goes when nothing else is in it. Return: 1, 0, or as
+ * kubelet_edit().
  */
 int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool was_there,
 		      bool is_created);

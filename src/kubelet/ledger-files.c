@@ -242,8 +242,7 @@ static int revert_edit(const struct fs *fs, const struct ledger_entry *e, const 
 	COPY(edit.extra.variable, e->added);
 	COPY(edit.old, ours);
 	kubelet_edit_add(&edit, e->setting, e->from);
-	if (e->way == KUBELET_WAY_TOKEN && k->words[e->setting].to > 0 &&
-	    streq(v->path, e->target) && streq(v->text, ours)) {
+	if (streq(v->path, e->target) && streq(v->text, ours)) {
 		edit.from = k->words[e->setting].from;
 		edit.to = k->words[e->setting].to;
 	}

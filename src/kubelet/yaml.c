@@ -637,6 +637,7 @@ const char *yaml_problem(int r)
 		{ -EMEDIUMTYPE, "is not a " KIND " of " API_VERSION },
 		{ -EOPNOTSUPP,
 		  "uses YAML that is not understood or not edited: aliases, tags, ..." },
+		{ -ENOTUNIQ, "has the flag more than once" },
 		{ -EUCLEAN, "would not read as meant after the edit" },
 	};
 
