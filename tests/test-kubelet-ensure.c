@@ -799,12 +799,59 @@ static void what_is_ours_gives_way(_unused_ void **state)
 
 /* Systemd knows the unit, and that it was not started in this boot. */
 static int n_questions;
+static const char *loaded_exec[2], *loaded_environment; /* or NULL */
+static void put_word(struct words *l, const char *word)
+{
+	if (word)
+		assert_int_equal(ADD(l->words, l->n, strdup(word)), 0);
+}
+
 int __wrap_manager_unit_ask(const char *unit, struct manager_unit *ret);
 int __wrap_manager_unit_ask(_unused_ const char *unit, struct manager_unit *ret)
 {
 	n_questions++;
 	*ret = (struct manager_unit){};
+	put_word(&ret->exec, loaded_exec[0]);
+	put_word(&ret->exec, loaded_exec[1]);
+	put_word(&ret->environment, loaded_environment);
 	return 0;
+}
+
+static void a_variable_counts_as_systemd_has_loaded_it(_unused_ void **state)
+{
+	static const struct {
+		const char *text, *loaded, *argument;
+	} rows[] = {
+		{ "A=1", "A=1", "1" },
+		{ "A=1 B=2", "A=1", "1" },
+		{ "A=2", "A=1", "1" },
+		{ "B=2", "A=1", "1" },
+		{ "A=2", "AB=1", NULL },
+		{ "A=2 B=2", "B=2", NULL },
+		{ "A=2 \"B=2 A=1\"", NULL, NULL },
+	};
+
+	loaded_exec[0] = "/usr/bin/kubelet";
+	loaded_exec[1] = "$A";
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		_cleanup_(unit_done) struct unit u = {};
+		char text[128];
+
+		root_open(&root);
+		PRINT(text, "[Service]\nExecStart=/usr/bin/kubelet $A\nEnvironment=%s\n",
+		      rows[i].text);
+		put_text(&root, UNIT, text);
+		loaded_environment = rows[i].loaded;
+		root.fs.is_live = true;
+		assert_int_equal(unit_read(&root.fs, "kubelet.service", true, &u), 0);
+		root.fs.is_live = false;
+		print_message("  %s\n", rows[i].text);
+		assert_int_equal(u.n_arguments, rows[i].argument ? 1 : 0);
+		if (rows[i].argument)
+			assert_string_equal(u.arguments[0].text, rows[i].argument);
+	}
+	loaded_exec[0] = loaded_exec[1] = loaded_environment = NULL;
 }
 
 /* Until systemd is asked, a kubelet counts as started: then the old state would end the next start
@@ -1512,6 +1559,7 @@ int main(void)
 		cmocka_unit_test(what_is_ours_gives_way),
 		cmocka_unit_test(systemd_is_asked_before_a_value_of_ours_is_taken_back),
 		cmocka_unit_test(a_damaged_record_is_no_reason_to_fail),
+		cmocka_unit_test(a_variable_counts_as_systemd_has_loaded_it),
 		cmocka_unit_test(revert_without_its_lock_says_so_once),
 		cmocka_unit_test(an_entry_beside_a_damaged_one_is_taken_back),
 		cmocka_unit_test(an_edit_without_effect_is_taken_back),

@@ -399,14 +399,19 @@ static void adopt_exec(struct unit *u, struct manager_unit *m)
 }
 
 /*
- * Takes variables that the files lack or set otherwise: a file was edited after the last
- * daemon-reload. Variables of systemd itself (@is_inherited) only fill gaps.
+ * Takes variables that the files lack or set otherwise, and drops those that only the files have: a
+ * file was edited after the last daemon-reload. Variables of systemd itself (@is_inherited) only
+ * fill gaps.
  */
 static int adopt_environment(struct unit *u, const struct words *l, bool is_inherited)
 {
 	static const struct place nowhere = { .page = NO_PAGE };
 	int r = 0;
 
+	if (!is_inherited)
+		KEEP(v, u->variables, u->n_variables,
+		     ANY(w, l->words, l->n, *(after(*w, v->name) ?: "") == '=') ||
+			     (variable_done(v), false));
 	for (size_t i = 0; i < l->n && r >= 0; i++) {
 		const char *text = l->words[i], *equals = strchr(text, '=');
 		const struct variable *v;
