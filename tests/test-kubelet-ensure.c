@@ -877,6 +877,36 @@ static void systemd_is_asked_before_a_value_of_ours_is_taken_back(_unused_ void 
 	assert_int_equal(fs_exists(&root.fs, STATE), 0);
 }
 
+/* A file that is gone leaves only its folder changed. */
+static void systemd_is_asked_when_a_drop_in_was_removed(_unused_ void **state)
+{
+	static const char drop_in[] = "etc/systemd/system/kubelet.service.d/x.conf";
+	_cleanup_(root_done) struct root root = {};
+	struct stat reloaded, folder;
+
+	root_open(&root);
+	put_text(&root, UNIT, "[Service]\nExecStart=/usr/bin/kubelet\n");
+	put_text(&root, drop_in, "");
+	put_text(&root, "run/systemd/generator/x", "");
+	root.fs.is_live = true;
+	n_questions = 0;
+	for (int is_removed = 0; is_removed < 2; is_removed++) {
+		_cleanup_(unit_done) struct unit u = {};
+
+		assert_int_equal(unit_read(&root.fs, "kubelet.service", false, &u), 0);
+		assert_int_equal(n_questions, is_removed);
+		do {
+			put_text(&root, drop_in, "");
+			assert_int_equal(fs_remove(&root.fs, drop_in), 0);
+			assert_int_equal(fs_stat(&root.fs, "run/systemd/generator", &reloaded), 0);
+			assert_int_equal(
+				fs_stat(&root.fs, "etc/systemd/system/kubelet.service.d", &folder),
+				0);
+		} while (memcmp(&folder.st_ctim, &reloaded.st_ctim, sizeof(folder.st_ctim)) == 0);
+	}
+	root.fs.is_live = false;
+}
+
 static void a_damaged_record_is_no_reason_to_fail(_unused_ void **state)
 {
 	static const char *const records[] = {
@@ -1560,6 +1590,7 @@ int main(void)
 		cmocka_unit_test(systemd_is_asked_before_a_value_of_ours_is_taken_back),
 		cmocka_unit_test(a_damaged_record_is_no_reason_to_fail),
 		cmocka_unit_test(a_variable_counts_as_systemd_has_loaded_it),
+		cmocka_unit_test(systemd_is_asked_when_a_drop_in_was_removed),
 		cmocka_unit_test(revert_without_its_lock_says_so_once),
 		cmocka_unit_test(an_entry_beside_a_damaged_one_is_taken_back),
 		cmocka_unit_test(an_edit_without_effect_is_taken_back),

@@ -3,7 +3,6 @@
 
 #include <fnmatch.h>
 #include <limits.h>
-#include <sys/stat.h>
 
 #include "../base/log.h"
 #include "../os/manager.h"
@@ -293,6 +292,7 @@ static int read_files(struct unit *u, const struct fs *fs)
 	int r = unit_file_list(fs, u->name, &paths);
 
 	u->is_there = paths.n > 0;
+	u->is_newer = paths.is_newer;
 	for (size_t i = 0; i < paths.n && r >= 0; i++) {
 		int page = unit_add_page(u, fs, paths.items[i], PAGE_UNIT);
 
@@ -451,33 +451,18 @@ static int adopt_env_files(struct unit *u, const struct manager_unit *m)
 	return 0;
 }
 
-/* Each daemon-reload removes the folder of generators and makes a new one: systemd.generator(7). */
-static bool is_changed_since_reload(const struct unit *u, const struct fs *fs)
-{
-	struct stat reloaded, st;
-
-	if (fs_stat(fs, "run/systemd/generator", &reloaded) < 0)
-		return false;
-	return ANY(p, u->pages, u->n_pages,
-		   p->kind == PAGE_UNIT && !is_prefix(p->path, "/run/systemd/generator") &&
-			   fs_stat(fs, fs_bare(p->path), &st) >= 0 &&
-			   (st.st_ctim.tv_sec != reloaded.st_ctim.tv_sec
-				    ? st.st_ctim.tv_sec > reloaded.st_ctim.tv_sec
-				    : st.st_ctim.tv_nsec > reloaded.st_ctim.tv_nsec));
-}
-
 /*
- * Asks the manager helper, which has to be started for it. It is needed where a file of the unit
- * was changed after the last daemon-reload; and where a variable is set nowhere, unit_read() asks
+ * Asks the manager helper, which has to be started for it. It is needed where files of the unit
+ * were changed after the last daemon-reload; and where a variable is set nowhere, unit_read() asks
  * again. Leaves the unit as it is when systemd does not answer. Return: 0 or -ENOMEM.
  */
-static int loaded_read(struct unit *u, const struct fs *fs, bool is_asking)
+static int loaded_read(struct unit *u, bool is_asking)
 {
 	_cleanup_(manager_unit_done) struct manager_unit m = {};
 	int r = -EHOSTDOWN;
 
 	u->start_usec = UINT64_MAX;
-	u->is_unasked = !is_asking && !is_changed_since_reload(u, fs);
+	u->is_unasked = !is_asking && !u->is_newer;
 	if (!u->is_unasked)
 		r = manager_unit_ask(u->name, &m);
 	if (r == -ENOMEM)
@@ -860,7 +845,7 @@ int unit_read(const struct fs *fs, const char *name, bool is_asking, struct unit
 	fs_read_host_name(fs, u.host, sizeof(u.host));
 	r = read_files(&u, fs);
 	if (r >= 0 && fs->is_live)
-		r = loaded_read(&u, fs, is_asking);
+		r = loaded_read(&u, is_asking);
 	if (r >= 0 && u.is_there)
 		r = read_env_files(&u, fs);
 	/* "systemctl set-environment" may have set it. */

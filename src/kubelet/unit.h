@@ -84,6 +84,7 @@ struct unit {
 	size_t n_bytes;    /* taken of what variables and arguments may have */
 	/* The time of its last start in this boot; 0: none, UINT64_MAX: systemd does not tell. */
 	uint64_t start_usec;
+	bool is_newer;      /* as in struct unit_paths */
 	bool is_unasked;    /* systemd was not asked, as the files tell enough */
 	bool hides_address; /* a shell or script gives the kubelet's address: set by find.c */
 };

@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#define GENERATOR "run/systemd/generator"
 #define BLANKS    " \t\r"
 #define MAX_BYTES (2u << 20)
 #define MAX_NAMES 6    /* that give a unit drop-ins: its own, those up to a dash, "service" */
@@ -12,7 +13,7 @@
 
 /* In systemd's order of precedence: systemd.unit(5). */
 static const char *const folders[] = {
-	"etc/systemd/system",           "run/systemd/system",     "run/systemd/generator",
+	"etc/systemd/system",           "run/systemd/system",     GENERATOR,
 	"usr/local/lib/systemd/system", "usr/lib/systemd/system", "lib/systemd/system",
 };
 
@@ -94,6 +95,18 @@ static void widen(char *name, bool to_last)
 		memmove(name, dot + 1, strlen(dot));
 }
 
+/* Each daemon-reload removes the folder of generators and makes a new one: systemd.generator(7). */
+static bool is_newer(const struct fs *fs, const char *path)
+{
+	struct stat reloaded, st;
+
+	return !is_prefix(path, GENERATOR) && fs_stat(fs, GENERATOR, &reloaded) >= 0 &&
+	       fs_stat(fs, path, &st) >= 0 &&
+	       (st.st_ctim.tv_sec != reloaded.st_ctim.tv_sec
+			? st.st_ctim.tv_sec > reloaded.st_ctim.tv_sec
+			: st.st_ctim.tv_nsec > reloaded.st_ctim.tv_nsec);
+}
+
 int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret)
 {
 	_cleanup_(unit_paths_done) struct unit_paths l = {};
@@ -106,6 +119,7 @@ int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret
 		for (size_t i = 0; i < ELEMENTSOF(folders); i++, n++) {
 			PRINT(paths[n], "%s/%s.d", folders[i], name);
 			in[n] = paths[n];
+			l.is_newer |= is_newer(fs, paths[n]);
 		}
 		if (!strchr(name, '.'))
 			break;
@@ -115,6 +129,8 @@ int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret
 		if (r >= 0)
 			r = add_drop_ins(fs, in, &l);
 	}
+	FOREACH(item, l.items, l.n)
+		l.is_newer |= is_newer(fs, *item);
 	return GIVE(r, l, ret);
 }
 

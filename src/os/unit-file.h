@@ -24,6 +24,8 @@ int unit_file_read_group(const struct fs *fs, const char *path, char **ret, size
 struct unit_paths {
 	char (*items)[512]; /* owned; below the root, in the order in which they count */
 	size_t n;
+	/* A file of these, or a folder of drop-ins, changed after the last daemon-reload. */
+	bool is_newer;
 };
 void unit_paths_done(struct unit_paths *l);
 
