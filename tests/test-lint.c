@@ -566,6 +566,12 @@ static void without_a_usable_device_there_are_no_objects(_unused_ void **state)
 		s.devices[i].is_usable = false;
 	assert_int_equal(output_dra(&s.config, &s.node, &s.plan, &text), -ENODATA);
 	assert_null(text);
+
+	set_scene(&s, PLUGIN_DRA_SRIOV); /* whose driver finds VFs alone */
+	for (size_t i = 0; i < ELEMENTSOF(s.pcis); i++)
+		s.pcis[i].physfn[0] = '\0';
+	assert_int_equal(output_dra(&s.config, &s.node, &s.plan, &text), -ENODATA);
+	assert_null(text);
 }
 
 static void objects_that_the_api_would_refuse_are_not_made(_unused_ void **state)
@@ -578,6 +584,7 @@ static void objects_that_the_api_would_refuse_are_not_made(_unused_ void **state
 	char *text = NULL;
 
 	set_scene(&s, PLUGIN_DRA_SRIOV);
+	COPY(s.pcis[1].physfn, PF);
 	COPY(s.config.plugin.resource, name);
 	assert_int_equal(output_dra(&s.config, &s.node, &s.plan, &text), -E2BIG);
 	s.config.plugin.resource[63] = '\0';
@@ -1088,6 +1095,14 @@ static void a_pod_is_another_when_its_file_is(_unused_ void **state)
 	assert_non_null(strstr(a, "image: \"example.com/plugin:v1\"\n"));
 	assert_non_null(strstr(a, "- \"--config-file=/etc/pcidp/plugin.json\"\n"));
 	assert_non_null(strstr(a, "path: /run/a/b\n"));
+	assert_null(strstr(a, "command:"));
+
+	/* Its image has a CMD, which arguments alone would replace. */
+	set_scene(&s, PLUGIN_RDMA_SHARED);
+	COPY(s.config.plugin.config_file, "/run/a/b/plugin.json");
+	free(TAKE(c));
+	assert_int_equal(output_manifest(&s.config, KUBELET_ROOT_DIR, "one", &c), 0);
+	assert_non_null(strstr(c, "    command: [\"/bin/k8s-rdma-shared-dp\"]\n    args:\n"));
 }
 
 int main(void)

@@ -320,7 +320,10 @@ static int make_manifest(struct os *d, const struct config *c, char **ret)
 		return log_error_errno(r, "The node cannot be looked at");
 	r = output_dra(c, &in.node, &in.plan, ret);
 	if (r == -ENODATA)
-		log_error("There is no usable device on this node that a driver could hand out");
+		log_error("There is no usable device on this node that %s could hand out",
+			  plugin_gives_vfs(c->plugin.type)
+				  ? "dra-driver-sriov, which takes virtual functions,"
+				  : "dranet");
 	if (r == -EEXIST)
 		log_error("Two resources would have objects of one name, in which \"/\" and \"_\" "
 			  "are \"-\": use another Resource= for one of them");

@@ -39,7 +39,8 @@ static bool is_in(const struct dra_pool *pool, size_t i)
 {
 	const struct device *d = &pool->plan->devices[i];
 
-	return output_plugin_offers(d) &&
+	/* dra-driver-sriov finds VFs alone, by the address of their PF. */
+	return output_plugin_offers(d) && (!pool->is_sriov || *d->pci->physfn) &&
 	       streq(output_plugin_resource(pool->config, d), pool->resource);
 }
 
@@ -48,7 +49,15 @@ static const char *key_of(const struct dra_pool *pool, size_t i)
 {
 	const struct pci *pci = pool->plan->devices[i].pci;
 
-	return pool->is_sriov && *pci->physfn ? pci->physfn : pci->address;
+	return pool->is_sriov ? pci->physfn : pci->address;
+}
+
+static bool has_none(const struct dra_pool *pool)
+{
+	for (size_t i = 0; i < pool->plan->n_devices; i++)
+		if (is_in(pool, i))
+			return false;
+	return true;
 }
 
 static bool is_first(const struct dra_pool *pool, size_t at)
@@ -169,14 +178,16 @@ int output_dra(const struct config *c, const struct node *n, const struct plan *
 	struct dra_pool pool = { .config = c,
 				 .plan = p,
 				 .is_sriov = plugin_gives_vfs(c->plugin.type) };
+	bool is_any = false;
 
-	if (!output_plugin_next_resource(c, p, NULL))
-		return -ENODATA;
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
 	fprintf(out.f, "# For nodes like this one, with %s: kubectl apply -f FILE\n",
 		pool.is_sriov ? "dra-driver-sriov" : "dranet");
 	while ((pool.resource = output_plugin_next_resource(c, p, pool.resource))) {
+		if (has_none(&pool))
+			continue;
+		is_any = true;
 		set_name(&pool);
 		if (is_named_twice(&pool))
 			return -EEXIST;
@@ -188,5 +199,5 @@ int output_dra(const struct config *c, const struct node *n, const struct plan *
 			return -E2BIG;
 		put_claim(out.f, &pool, node_count_gpus(n) > 0);
 	}
-	return stream_take(&out, ret);
+	return is_any ? stream_take(&out, ret) : -ENODATA;
 }

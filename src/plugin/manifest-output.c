@@ -14,21 +14,25 @@
 
 static const struct {
 	const char *name;
-	const char *folder;             /* where the plugin looks for its file */
-	const char *argument;           /* that names the file; NULL: there is none */
+	const char *folder;   /* where the plugin looks for its file */
+	const char *argument; /* that names the file; NULL: there is none */
+	const char *command;  /* where arguments would be it: an image without ENTRYPOINT */
 	const char *mounts[MOUNTS_MAX]; /* folders of the host */
 } plugins[] = {
 	[PLUGIN_RDMA_SHARED] = { "rdma-shared-device-plugin",
 				 "/k8s-rdma-shared-dev-plugin",
 				 "--config-file",
+				 "/bin/k8s-rdma-shared-dp",
 				 { KUBELET_ROOT_DIR "/device-plugins", PLUGINS_REGISTRY, "/dev" } },
 	[PLUGIN_SRIOV] = { "sriov-network-device-plugin",
 			   "/etc/pcidp",
 			   "--config-file",
+			   NULL,
 			   { KUBELET_ROOT_DIR "/device-plugins", PLUGINS_REGISTRY,
 			     "/var/run/k8s.cni.cncf.io/devinfo/dp", "/dev" } },
 	[PLUGIN_HCA] = { "rdma-hca-device-plugin",
 			 "/k8s-rdma-sriov-dev-plugin",
+			 NULL,
 			 NULL,
 			 { KUBELET_ROOT_DIR "/device-plugins", "/dev" } },
 };
@@ -72,7 +76,12 @@ static bool is_mounted(const char *mount, const char *root_dir)
 
 static void print_container(FILE *f, enum plugin_type type, const char *file, const char *root_dir)
 {
-	if (plugins[type].argument && !streq(file, "config.json")) /* that is where they look */
+	const bool has_argument = /* they look for config.json by themselves */
+		plugins[type].argument && !streq(file, "config.json");
+
+	if (has_argument && plugins[type].command)
+		fprintf(f, "    command: [\"%s\"]\n", plugins[type].command);
+	if (has_argument)
 		fprintf(f,
 			"    args:\n"
 			"    - \"%s=%s/%s\"\n",

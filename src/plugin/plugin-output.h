@@ -116,7 +116,7 @@ int output_manifest(const struct config *c, const char *root_dir, const char *do
  * output_dra() - all of them, as a stream of YAML documents
  * @c: with Type=sriov or dra-sriov they are of dra-driver-sriov, else of dranet
  *
- * Return: 0, -ENODATA when no device of this node is usable, -EEXIST when two resources would have
+ * Return: 0, -ENODATA when no device of this node is usable by the driver, -EEXIST when two resources would have
  * objects of one name, -E2BIG when a name or an expression is longer than the API takes, or
  * -ENOMEM.
  */
