@@ -289,19 +289,22 @@ static const char *why_no_smc(const struct verify *v)
 	FOREACH(hint, p->reasons, p->n_reasons)
 		if (hint->reason == REASON_SMC_ABSENT || hint->reason == REASON_SMC_IWARP)
 			return reason_meaning(hint->reason);
-	return "[SMC] Enable=auto does nothing in this driver mode, or without a usable device";
+	return "[SMC] Enable=auto does nothing in this driver mode, or without a usable device of "
+	       "Ethernet";
 }
 
 static int check_smc(struct verify *v)
 {
 	const char *why_not = why_no_smc(v);
 	size_t n_usable = 0, n_named = 0;
+	struct pnet_wish w;
 	bool is_good;
 
 	if (v->config->smc.enable == SMC_NO)
 		return add(v, CHECK_SMC, "node", SKIPPED, "[SMC] Enable=no");
 	FOREACH(d, v->plan->devices, v->plan->n_devices) {
-		if (!d->is_usable || !d->is_handed_out || d->is_in_pod || !d->ibdev)
+		if (!d->is_usable || !d->is_handed_out || d->is_in_pod ||
+		    !pnet_wish(&(struct memory){}, d->pci->address, d->netdev, d->ibdev, &w))
 			continue;
 		n_usable++;
 		n_named += ANY(p, v->node->pnets, v->node->n_pnets,
@@ -309,6 +312,8 @@ static int check_smc(struct verify *v)
 				       (d->netdev && streq(p->netdev, d->netdev->name)));
 	}
 	is_good = v->node->has_pnets && n_usable > 0 && n_named == n_usable;
+	if (!why_not && n_usable == 0)
+		why_not = "no usable device of Ethernet";
 	if (!is_good && why_not)
 		return add(v, CHECK_SMC, "node", SKIPPED, "%s", why_not);
 	if (!v->node->has_pnets)
@@ -347,6 +352,12 @@ static bool is_plugin_expected(const struct verify *v)
 	return ANY(d, c->devices, c->n_devices, *d->resource);
 }
 
+static bool is_dra(const struct verify *v)
+{
+	return v->config->plugin.type != PLUGIN_NONE && !plugin_has_file(v->config->plugin.type);
+}
+
+#define DRA_HAS_NONE    "a DRA driver has ResourceSlices, and none of the device plugins' files"
 #define NO_PLUGIN_ASKED "[DevicePlugin] Type=none, and no Resource="
 
 static int check_sockets(struct verify *v)
@@ -357,6 +368,8 @@ static int check_sockets(struct verify *v)
 
 	if (r == -ENOMEM)
 		return r;
+	if (is_dra(v))
+		return add(v, CHECK_PLUGIN, "kubelet", SKIPPED, DRA_HAS_NONE);
 	if (r < 0 && (r != -ENOENT || !v->os->fs.is_live))
 		return add(v, CHECK_PLUGIN, "kubelet", SKIPPED, "/" PLUGIN_SOCKETS ": %s",
 			   strerror(-r));
@@ -398,9 +411,8 @@ static int check_allocatable(struct verify *v)
 	const bool is_ours = v->config->plugin.type != PLUGIN_NONE;
 	int r;
 
-	if (is_ours && !plugin_has_file(v->config->plugin.type))
-		return add(v, CHECK_ALLOCATABLE, "kubelet", SKIPPED,
-			   "a DRA driver has ResourceSlices");
+	if (is_dra(v))
+		return add(v, CHECK_ALLOCATABLE, "kubelet", SKIPPED, DRA_HAS_NONE);
 	r = forecast_make(v->config, v->plan, &f);
 	if (r < 0)
 		return r;
