@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "../src/device/pci-observe.h"
+#include "../src/os/kmsg.h"
 #include "tree.h"
 
 #include <net/if.h>
@@ -397,9 +398,31 @@ static void a_network_device_that_was_renamed_meanwhile_gets_its_new_name(_unuse
 	assert_false(nd.has_device);
 }
 
+static void the_line_of_a_failed_probe_is_not_pushed_out_of_the_log(_unused_ void **state)
+{
+	const struct questions q = { .set = 1u << QUESTION_LOG };
+	struct pci pci = { .address = CARD };
+	struct node n = { .pcis = &pci, .n_pcis = 1 };
+	char log[1024] = "";
+	struct tree t;
+
+	for (int i = 0; i < 12; i++)
+		append_word(log, sizeof(log), "\n", "<4>[ %d.5] mlx5_core " CARD ": %s", i,
+			    i == 1 ? "probe with driver mlx5_core failed with error -110" : "AER");
+	tree_make(&t);
+	tree_file(&t, "dev/kmsg", log);
+	assert_int_equal(observe_log(&t.fs, &q, &n), 1);
+	assert_int_equal(n.n_log_lines, LOG_LINES_MAX);
+	assert_non_null(strstr(n.log_lines[0].text, LOG_PROBE_FAILED));
+	assert_non_null(strstr(n.log_lines[LOG_LINES_MAX - 1].text, "11.5"));
+	free(n.log_lines);
+	tree_remove(&t);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_line_of_a_failed_probe_is_not_pushed_out_of_the_log),
 		cmocka_unit_test(an_odd_file_costs_its_own_function_at_most),
 		cmocka_unit_test(a_modalias_stands_for_class_vendor_and_device),
 		cmocka_unit_test(what_is_no_function_is_passed_over),

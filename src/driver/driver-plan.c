@@ -641,7 +641,7 @@ static bool is_late(const struct node *n, const struct memory *memory, const str
 	       streq(d->pci->module, LATE_MODULE) &&
 	       module_is_in_kernel(node_module(n, LATE_MODULE)) &&
 	       ANY(l, n->log_lines, n->n_log_lines,
-		   streq(l->pci, d->pci->address) && strstr(l->text, "failed with error")) &&
+		   streq(l->pci, d->pci->address) && strstr(l->text, LOG_PROBE_FAILED)) &&
 	       !(m && (m->netdev[0] || m->ibdev[0] || m->was_usable));
 }
 

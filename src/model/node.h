@@ -362,7 +362,8 @@ struct log_line {
 	char text[256];
 };
 
-#define LOG_LINES_MAX 5 /* of a function */
+#define LOG_LINES_MAX    5 /* of a function */
+#define LOG_PROBE_FAILED "failed with error"
 
 struct attempts;
 struct boot;

@@ -117,7 +117,8 @@ static void parse(const char *line, struct log_line *ret)
 	make_printable(ret->text);
 }
 
-/* The last lines of each function are kept. */
+/* The last lines of each function are kept, and of a failed probe all, which driver/driver-plan.c
+ * goes by. */
 static void add(struct node *n, const struct log_line *l)
 {
 	struct log_line *oldest = NULL;
@@ -125,7 +126,8 @@ static void add(struct node *n, const struct log_line *l)
 
 	for (size_t i = n->n_log_lines; i-- > 0;)
 		if (streq(n->log_lines[i].pci, l->pci)) {
-			oldest = &n->log_lines[i];
+			if (!oldest || !strstr(n->log_lines[i].text, LOG_PROBE_FAILED))
+				oldest = &n->log_lines[i];
 			count++;
 		}
 	if (count == LOG_LINES_MAX)
