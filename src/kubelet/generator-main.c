@@ -28,24 +28,30 @@ static int write_drop_in(const struct fs *fs, const char *folder, const char *un
 	return r < 0 ? log_error_errno(r, "/%s", path) : 0;
 }
 
+static int take_gate(void *userdata, const char *section, const char *name, const char *value,
+		     unsigned line _unused_)
+{
+	const struct setting *s = setting_find("Kubelet", "Gate");
+
+	if (name && streq(section, s->section) && streq(name, s->name))
+		setting_parse(s, *value ? value : s->fallback, userdata);
+	return 0;
+}
+
 /* Takes Gate= alone, for a line that is malformed elsewhere must not open a strict gate. Of a value
  * that is not accepted the one before it stays. */
 static int load_gate(const struct fs *fs, struct config *c)
 {
-	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_errors_done) struct config_errors unreadable = {};
 	_cleanup_(config_files_done) struct config_files files = {};
-	const struct setting *s = setting_find("Kubelet", "Gate");
-	int r = config_files_load(fs, NULL, 0, &files, &errors);
+	int r = config_files_load(fs, NULL, 0, &files, &unreadable);
 
-	FOREACH_WHILE(f, files.items, files.n_items, r >= 0) {
-		_cleanup_(pairs_done) struct pairs pairs = {};
-		const struct pair *gate;
+	FOREACH(f, files.items, files.n_items) {
+		_cleanup_(config_errors_done) struct config_errors errors = {};
 
-		if (f->size > 0)
-			r = pairs_parse(f->path, f->data, f->size, &pairs, &errors);
-		gate = pairs_find(&pairs, s->section, s->name);
-		if (gate)
-			setting_parse(s, *gate->value ? gate->value : s->fallback, c);
+		if (f->size > 0 &&
+		    reader_parse(f->path, f->data, f->size, &errors, take_gate, c) == -ENOMEM)
+			return -ENOMEM;
 	}
 	return r == -ENOMEM ? r : 0;
 }
