@@ -25,6 +25,7 @@
  * k8s.io/api/resource/v1 */
 #define MAX_LABEL      63
 #define MAX_EXPRESSION (10 * 1024)
+#define FOLDED         (3 * 8 + 1) /* what YAML has more of it: the indentation of its lines */
 
 /* A resource and the names of its objects. */
 struct dra_pool {
@@ -195,7 +196,7 @@ int output_dra(const struct config *c, const struct node *n, const struct plan *
 			return -E2BIG;
 		if (pool.is_sriov)
 			put_policy(out.f, &pool);
-		if (put_class(out.f, &pool) > MAX_EXPRESSION)
+		if (put_class(out.f, &pool) > MAX_EXPRESSION + FOLDED)
 			return -E2BIG;
 		put_claim(out.f, &pool, node_count_gpus(n) > 0);
 	}
