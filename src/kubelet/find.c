@@ -201,7 +201,7 @@ static bool has_address_flag(const struct value_look *l, const char *program)
 
 	if (ANY(a, u->arguments, u->n_arguments, names_address(a->text)) ||
 	    ANY(v, u->variables, u->n_variables,
-		names_address(v->value) && unit_variable(u, v->name) == v))
+		(v->is_doubtful || names_address(v->value)) && unit_variable(u, v->name) == v))
 		return true;
 	return *program == '/' &&
 	       fs_read_all(l->fs, fs_bare(program), MAX_SCRIPT, true, &text, NULL) >= 0 &&
@@ -364,6 +364,8 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 		COPY(k->rancher_path, l->rancher.own_path);
 		COPY(k->rival, l->rancher.rival);
 		problem_note(k->seen.problem, "%s", l->rancher.problem);
+		if (ANY(v, l->unit.variables, l->unit.n_variables, v->is_doubtful))
+			problem_note(k->seen.problem, "%s", l->unit.problem);
 	} else if ((is_k0s || !l->unit.is_clear) && l->process.n_pages > 0) {
 		flags_done(&l->flags);
 		l->flags = TAKE_STRUCT(of_process);

@@ -213,6 +213,10 @@ static void put_variables(const struct unit *u, struct redacted *c, uint16_t pag
 	FOREACH(v, u->variables, u->n_variables) {
 		if (!is_put(u, v, page))
 			continue;
+		if (v->is_doubtful) { /* by the comment above it */
+			go_to(c, unit_line(u, page, v->from) - 1, "");
+			fputs("#\\", c->f);
+		}
 		go_to(c, unit_line(u, page, v->from), "");
 		fprintf(c->f, "%s=\"", v->name);
 		put_value(u, c, v, page);
