@@ -447,6 +447,36 @@ static void ntpd_of_this_address_alone(struct in_use_scene *s)
 	ntpd(s);
 	s->socks[0].local_port = 124;
 }
+static void ntpd_of_the_link(struct in_use_scene *s)
+{
+	ntpd(s);
+	add_address(s, ETH1, "fe80::2", 64)->scope = RT_SCOPE_LINK;
+	add_sock(s, IPPROTO_UDP, "fe80::2", 123)->ifindex = ETH1;
+}
+static void ntpd_of_the_link_alone(struct in_use_scene *s)
+{
+	add_address(s, ETH0, "192.0.2.10", 24);
+	add_sock(s, IPPROTO_UDP, "192.0.2.10", 123);
+	add_sock(s, IPPROTO_UDP, "fe80::2", 123)->ifindex = ETH1;
+}
+static void ntpd_without_its_address(struct in_use_scene *s)
+{
+	ntpd_of_the_link(s);
+	s->socks[1].local_port = 124;
+	s->socks[1].local[3] = 3;
+}
+/* DHCPv6 for the hosts on these links. */
+static void kea(struct in_use_scene *s)
+{
+	add_address(s, ETH0, "192.0.2.10", 24);
+	add_sock(s, IPPROTO_UDP, "fe80::2", 547)->ifindex = ETH1;
+	add_sock(s, IPPROTO_UDP, "fe80::3", 547)->ifindex = V0;
+}
+static void a_connection_of_the_link(struct in_use_scene *s)
+{
+	ntpd_of_the_link(s);
+	s->socks[2].is_listening = false;
+}
 static void a_socket_of_the_netdev(struct in_use_scene *s)
 {
 	add_sock(s, IPPROTO_UDP, "0.0.0.0", 4789)->ifindex = ETH1;
@@ -895,6 +925,11 @@ static const struct {
 	{ "ntpd beside services", ntpd_beside_services, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "ntpd of one address", ntpd_of_this_address_alone, IN_USE_USED,
 	  "a program listens on 10.30.2.2, UDP port 123" },
+	{ "ntpd of the link", ntpd_of_the_link, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "ntpd of the link alone", ntpd_of_the_link_alone, IN_USE_FREE, "" },
+	{ "ntpd without its address", ntpd_without_its_address, IN_USE_USED, "UDP port 123" },
+	{ "server of two links", kea, IN_USE_USED, "UDP port 547" },
+	{ "connection of the link", a_connection_of_the_link, IN_USE_USED, "UDP port" },
 	{ "servers of two VRFs", servers_of_vrfs, IN_USE_USED,
 	  "a program listens on 10.30.2.2, UDP port 123" },
 	{ "server beside one of a VRF", a_server_beside_one_of_a_vrf, IN_USE_USED,

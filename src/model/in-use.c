@@ -263,25 +263,30 @@ static bool is_used_by_host(const struct graph *g, const struct memory *memory,
 
 /* --- sockets --- */
 
-/* Does its program listen on the same port of every address, as ntpd and named do? They pass over
- * netdevs that are down. A socket that is bound to a VRF is of that alone. */
+/*
+ * Does its program listen on the same port of every address, as ntpd and named do? They pass over
+ * netdevs that are down. A socket that is bound to a VRF is of that alone; one of a link-local
+ * address is bound to the netdev by the kernel: __inet6_bind() in net/ipv6/af_inet6.c.
+ */
 static bool is_everywhere(const struct node *n, const struct sock *s)
 {
-	size_t n_addresses = 0;
+	const bool is_of_link = ip_is_link_local(s->family, s->local);
+	size_t n_addresses = is_of_link;
 
 	FOREACH(a, n->addresses, n->n_addresses) {
 		const struct netdev *nd = node_netdev(n, a->ifindex);
 
-		if (a->family != s->family || a->scope >= RT_SCOPE_LINK || !nd || !nd->is_up)
+		if ((a->family != s->family && !is_of_link) || a->scope >= RT_SCOPE_LINK || !nd ||
+		    !nd->is_up)
 			continue;
 		if (!ANY(t, n->socks, n->n_socks,
-			 t->is_listening && t->family == s->family && t->protocol == s->protocol &&
-				 t->local_port == s->local_port && t->ifindex == s->ifindex &&
+			 t->is_listening && t->family == a->family && t->protocol == s->protocol &&
+				 t->local_port == s->local_port && t->ifindex == 0 &&
 				 memcmp(t->local, a->local, 16) == 0))
 			return false;
 		n_addresses++;
 	}
-	return n_addresses > 1 && s->ifindex == 0;
+	return n_addresses > 1 && (s->ifindex == 0 || is_of_link);
 }
 
 static void put_sock(const struct sock *s, const struct netdev *nd, bool is_connected, char *ret,
@@ -317,7 +322,7 @@ static bool find_sock(const struct node *n, const struct netdev *nd, const struc
 		if ((!is_bound && !is_from) ||
 		    (s->protocol == IPPROTO_UDP &&
 		     s->local_port == (s->family == AF_INET ? PORT_DHCP : PORT_DHCPV6)) ||
-		    (!is_bound && s->is_listening && is_everywhere(n, s)))
+		    (s->is_listening && is_everywhere(n, s)))
 			continue;
 		put_sock(s, nd, !s->is_listening, ret, size);
 		return true;

@@ -58,7 +58,8 @@ enum in_use_degree {
  * a router advertised for the link, and two kinds of routes to a single address: without a gateway,
  * since the address may be that of a gateway, and those that DHCP gave. No socket of the host is
  * connected from one of these addresses, listens on one of them alone, or is bound to the netdev;
- * DHCP clients and programs that listen on the same port of every address that is up do not count;
+ * DHCP clients and programs that listen on the same port of every address that is up do not count,
+ * nor does a listener on a link-local address whose port has one on every other address;
  * nor does a tunnel that is up begin at one of these addresses, or lead into one of these networks,
  * by its end or by the gateway of a route, where its packets are not known to leave by another
  * netdev. No packet to the server of a mounted file system leaves by such a netdev, since a client

@@ -42,7 +42,7 @@ struct sock {
 	uint8_t protocol;              /* IPPROTO_TCP, IPPROTO_UDP */
 	uint8_t local[16], remote[16]; /* all zero: any, or not connected */
 	uint16_t local_port, remote_port;
-	uint32_t ifindex; /* of SO_BINDTODEVICE; 0: none */
+	uint32_t ifindex; /* of SO_BINDTODEVICE or a link-local address; 0: none */
 	bool is_listening;
 	uint64_t inode;   /* 0: not told */
 	uint32_t pid;     /* of a process that has it; 0: not known, or the kernel's own */
