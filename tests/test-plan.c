@@ -2969,12 +2969,14 @@ static void the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own(_unused_ void
 	drop_ibdev(&s, SECOND);
 	assert_plan(&s, "of another NIC", "wait " SECOND " waiting no-ibdev");
 
-	/* one card in two slots, as a VM has it, and the one of hns3 */
+	/* one card in two slots, as a VM has it, and those of hns3 and bnxt_en */
 	COPY(ibdev_of(&s, FIRST)->name, "mlx5_bond_0");
 	assert_plan(&s, "in another slot", "");
 	assert_state(&s, "in another slot", NODE_READY);
 	COPY(ibdev_of(&s, FIRST)->name, "hns_bond_0");
 	assert_plan(&s, "of another driver", "");
+	COPY(ibdev_of(&s, FIRST)->name, "bnxt_re_bond0");
+	assert_plan(&s, "of a third driver", "");
 	netdev_of(&s, SECOND)->master = 0;
 	assert_plan(&s, "beside the LAG", "wait " SECOND " waiting no-ibdev");
 }

@@ -35,7 +35,7 @@ bool vf_precheck_is_lag(const struct node *n, const struct netdev *bond)
 		const struct ibdev *ib =
 			nd->master == bond->ifindex ? node_ibdev_of(n, nd->pci) : NULL;
 
-		if (ib && !ib->is_virtual && strstr(ib->name, "_bond_"))
+		if (ib && !ib->is_virtual && strstr(ib->name, "_bond"))
 			return true;
 	}
 	return false;

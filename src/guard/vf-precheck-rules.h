@@ -36,7 +36,8 @@ enum reason vf_precheck(const struct plan *p, const struct memory *memory, const
 /*
  * Has a port of this bond the RDMA device of a LAG? It is known by the name that its driver gives:
  * "mlx5_bond_%d" in drivers/infiniband/hw/mlx5/main.c, "hns_bond_%d" in
- * drivers/infiniband/hw/hns/hns_roce_main.c. All ports are of one card then, which may be in two
+ * drivers/infiniband/hw/hns/hns_roce_main.c, "bnxt_re_bond%d" in compat.c of Broadcom's bnxt_re,
+ * whose counterpart in the kernel makes no LAG. All ports are of one card then, which may be in two
  * slots: mlx5 goes by system_image_guid since Linux 5.16.
  */
 bool vf_precheck_is_lag(const struct node *n, const struct netdev *bond);
