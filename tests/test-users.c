@@ -348,6 +348,7 @@ static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
 		enum rdma_resource what;
 		const char *detail; /* NULL: no user */
 		enum use use;
+		uint32_t child_of; /* ifindex of what the IPoIB child is on, 0: not here */
 	} cases[] = {
 		{ { 0, "ib_core", 2 }, RDMA_PDS, NULL, 0 },
 		{ { 0, "mlx5_ib", 3 }, RDMA_PDS, NULL, 0 },
@@ -356,6 +357,9 @@ static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
 		{ { 0, "ib_srp", 1 }, RDMA_PDS, "mlx5_0: 1 PD of ib_srp", USE_KERNEL },
 		{ { 0, "ib_ipoib", 1 }, RDMA_PDS, NULL, 0 },
 		{ { 0, "ib_ipoib", 2 }, RDMA_PDS, "mlx5_0: 2 PDs of ib_ipoib", USE_KERNEL },
+		{ { 0, "ib_ipoib", 2 }, RDMA_PDS, NULL, 0, 2 },
+		{ { 0, "ib_ipoib", 3 }, RDMA_PDS, "mlx5_0: 3 PDs of ib_ipoib", USE_KERNEL, 2 },
+		{ { 0, "ib_ipoib", 2 }, RDMA_PDS, "mlx5_0: 2 PDs of ib_ipoib", USE_KERNEL, 4 },
 		{ { 0, "smc", 1 }, RDMA_PDS, "mlx5_0: 1 PD of smc", USE_KERNEL },
 		{ { 0, "nvme_rdma", 4 }, RDMA_CM_IDS, "mlx5_0: 4 cm_ids of nvme_rdma", USE_KERNEL },
 		{ { 20, "", 5 }, RDMA_PDS, "mlx5_0: 5 PDs", USE_CONTEXT },
@@ -366,16 +370,20 @@ static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const struct netdev netdevs[] = {
+			{ .ifindex = 2, .pci = "0000:41:00.0" },
+			{ .ifindex = 3, .kind = "vlan", .link = 2 },
+			{ .ifindex = 4, .kind = "ipoib", .pci = "0000:42:00.0" },
+			{ .ifindex = 5, .kind = "ipoib", .link = cases[i].child_of },
+		};
 		_cleanup_(node_done) struct node n = {};
-		struct netdev *nd = APPEND(n.netdevs, n.n_netdevs);
 		struct tree t;
 
-		if (!nd)
-			abort();
+		for (size_t k = 0; k < ELEMENTSOF(netdevs); k++)
+			*APPEND(n.netdevs, n.n_netdevs) = netdevs[k];
 		make_machine(&t);
 		add_process(&t, 20, 1, "all\033reduce", 60);
 		tree_file(&t, "proc/20/cgroup", "0::/system.slice/docker-" ID ".scope\n");
-		COPY(nd->pci, "0000:41:00.0");
 		add_function(&n, "0000:41:00.0", "mlx5_core");
 		add_ibdev(&n, "mlx5_0", "0000:41:00.0");
 

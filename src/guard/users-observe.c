@@ -73,7 +73,8 @@ static bool is_of_device(const struct node *n, const struct ibdev *ib, const cha
 }
 
 /*
- * Each IPoIB netdev has a PD; more of them than netdevs means that some are elsewhere. ib_srpt has
+ * Each IPoIB netdev has a PD, also a child, which has no device: ipoib_parent_init() in
+ * drivers/infiniband/ulp/ipoib/ipoib_main.c. More PDs than netdevs: some are elsewhere. ib_srpt has
  * one of each device, used or not (srpt_add_one()), and rdma-core loads it wherever there is an
  * RDMA device (kernel-boot/modules/rdma.conf).
  */
@@ -82,8 +83,12 @@ static bool is_of_each_device(const struct node *n, const struct ibdev *ib,
 {
 	uint32_t n_netdevs = 0;
 
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		n_netdevs += streq(n->netdevs[i].pci, ib->pci);
+	FOREACH(nd, n->netdevs, n->n_netdevs) {
+		const struct netdev *parent =
+			streq(nd->kind, "ipoib") ? node_netdev(n, nd->link) : NULL;
+
+		n_netdevs += streq((parent ?: nd)->pci, ib->pci);
+	}
 	return (streq(h->kernel, "ib_ipoib") && h->n <= n_netdevs) ||
 	       (streq(h->kernel, "ib_srpt") && h->n <= 1);
 }
