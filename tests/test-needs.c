@@ -582,6 +582,21 @@ static void storage_may_be_a_device(void **state _unused_)
 	assert_needs(&s, WAY1);
 }
 
+/* SRP needs no IPoIB. */
+static void storage_may_be_below_a_function(void **state _unused_)
+{
+	struct destination *d;
+	struct scene s;
+
+	set_scene(&s);
+	d = add_destination(&s, TO_STORAGE, "0.0.0.0", 0);
+	d->lookup.family = AF_UNSPEC;
+	COPY(d->pci, "0000:41:00.1");
+	assert_needs(&s, WAY1);
+	COPY(netdev(&s, RAIL)->pci, "");
+	assert_needs(&s, "0000:41:00.1  way");
+}
+
 /* Beside it, storage is reached by eth0. */
 #define UNKNOWN_END WAY0 ", " ETH1 " unknown"
 
@@ -1455,6 +1470,7 @@ int main(void)
 		cmocka_unit_test(a_packet_tells_by_where_it_leaves),
 		cmocka_unit_test(routers_of_each_rail_count_alike),
 		cmocka_unit_test(storage_may_be_a_device),
+		cmocka_unit_test(storage_may_be_below_a_function),
 		cmocka_unit_test(a_tunnel_is_known_by_its_other_end),
 		cmocka_unit_test(tunnels_may_lead_into_tunnels),
 		cmocka_unit_test(default_route_of_a_vrf_counts_where_main_has_no_way),

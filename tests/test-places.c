@@ -79,6 +79,9 @@ static void describe(const struct node *n, char *ret, size_t size)
 		if (d->lookup.family != AF_UNSPEC) {
 			assert_int_equal(d->lookup.result, -ENODATA);
 			ip_format(d->lookup.family, d->lookup.dst, UINT32_MAX, text, sizeof(text));
+		} else if (*d->pci) {
+			assert_int_equal(d->lookup.result, 0);
+			COPY(text, d->pci);
 		} else {
 			assert_int_equal(d->lookup.result, 0);
 			assert_int_equal(d->lookup.n_hops, 1);
@@ -98,14 +101,16 @@ static void look(const struct fs *fs, const struct row *row, struct node *ret)
 		{ .ifindex = 2, .name = "eth1", .perm_mac = MAC, .altnames = "enp1s0 ens1" },
 		{ .ifindex = 3, .name = "eth2", .mac = "b8:ce:f6:17:00:01", .pci = "0000:81:00.0" },
 	};
-	struct pci pci = { .address = "0000:81:00.0" };
+	struct pci pcis[] = { { .address = "0000:81:00.0", .class = 0x020700 },
+			      { .address = "0000:82:00.0", .class = 0x010802 } };
 	struct address address = { .ifindex = 3, .family = AF_INET, .local = { 10, 50, 0, 2 } };
 
 	*ret = (struct node){};
 	for (size_t i = 0; i < ELEMENTSOF(netdevs); i++)
 		*(struct netdev *)APPEND(ret->netdevs, ret->n_netdevs) = netdevs[i];
 	*(struct address *)APPEND(ret->addresses, ret->n_addresses) = address;
-	*(struct pci *)APPEND(ret->pcis, ret->n_pcis) = pci;
+	for (size_t i = 0; i < ELEMENTSOF(pcis); i++)
+		*(struct pci *)APPEND(ret->pcis, ret->n_pcis) = pcis[i];
 	for (size_t i = 0; i < ELEMENTSOF(row->servers) && row->servers[i]; i++) {
 		COPY(ret->kubelet.servers[i].host, row->servers[i]);
 		COPY(ret->kubelet.servers[i].path, "/k");
@@ -209,6 +214,7 @@ static void name_servers_are_destinations(_unused_ void **state)
 		{ "sys/class/iscsi_connection/connection1:0/address", "10.0.0.3\n" }
 #define ON_ISCSI "storage 10.0.0.3 (iSCSI session 1, /sys/class/iscsi_connection)"
 #define NVME     "sys/devices/virtual/nvme-subsystem/nvme-subsys0"
+#define LOCAL    "sys/devices/pci0000:80/0000:80:02.0/0000:82:00.0/nvme/nvme0/nvme0n1"
 #define SRP      "sys/devices/pci0000:80/0000:80:01.0/0000:81:00.0/host5/block/sda"
 
 static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
@@ -274,7 +280,12 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 		  { { MOUNTS, "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n" },
 		    { "sys/dev/block/8:1", ">../../../" SRP "/sda1" },
 		    { SRP "/sda1/partition", "1\n" } },
-		  .expected = "storage eth2 (a disk is below its function, /sys/class/block)" },
+		  .expected = "storage 0000:81:00.0 (a disk is below it, /sys/class/block)" },
+		{ "a disk of the node itself",
+		  { { MOUNTS, "1 1 259:1 / / rw - ext4 /dev/nvme0n1p1 rw\n" },
+		    { "sys/dev/block/259:1", ">../../../" LOCAL "/nvme0n1p1" },
+		    { LOCAL "/nvme0n1p1/partition", "1\n" } },
+		  .expected = "" },
 		{ "RBD",
 		  { { MOUNTS, "1 1 251:0 / / rw - ext4 /dev/rbd0 rw\n" },
 		    { "sys/dev/block/251:0", ">../../devices/virtual/block/rbd0" },

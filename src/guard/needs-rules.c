@@ -11,11 +11,11 @@
  *   lo or a dummy, as with a routing daemon, each netdev by which routes lead that have it as
  *   source, or that have none while the netdev has no address either.
  * - A packet to a destination of node.destinations leaves by it, all next hops of the route that
- *   matched. A default route that a router advertised (RTPROT_RA) counts only where neither an IPv4
- *   default destination nor the kubelet's address has an answer: RDMA networks advertise a router
- *   on each rail. Source: ndisc_router_discovery() in net/ipv6/ndisc.c. Default routes of a VRF
- *   count where the default destination of their family has no way by the main rules, or a socket
- *   is bound to the VRF.
+ *   matched; or a disk of the node is below it, as with SRP. A default route that a router
+ *   advertised (RTPROT_RA) counts only where neither an IPv4 default destination nor the kubelet's
+ *   address has an answer: RDMA networks advertise a router on each rail. Source:
+ *   ndisc_router_discovery() in net/ipv6/ndisc.c. Default routes of a VRF count where the default
+ *   destination of their family has no way by the main rules, or a socket is bound to the VRF.
  * - It was so before: in this boot, and in the last one until one of the rows above has an answer
  *   in this one, each by boots_function(). Until the first READY a better answer takes the place
  *   of one whose route is still there, for DHCP may answer to a rail first. An address that the
@@ -296,6 +296,8 @@ static void print_of(const struct destination *d, char *ret, size_t size)
 	if (d->to == TO_DEFAULT || d->to == TO_VRF)
 		snprintf(ret, size, "default %s %" PRIu32,
 			 d->lookup.family == AF_INET6 ? "inet6" : "inet", d->lookup.ifindex);
+	else if (d->pci[0])
+		snprintf(ret, size, "function %s", d->pci);
 	else if (d->lookup.family == AF_UNSPEC)
 		snprintf(ret, size, "device %" PRIu32, d->lookup.found);
 	else
@@ -311,7 +313,7 @@ static void print_words(const struct destination *d, const struct netdev *nd, bo
 
 	ip_format(l->family, l->dst, UINT32_MAX, address, sizeof(address));
 	ip_format(l->family, l->source, UINT32_MAX, source, sizeof(source));
-	if (l->family == AF_UNSPEC)
+	if (l->family == AF_UNSPEC || d->pci[0])
 		snprintf(ret, size, "%s", d->words);
 	else if (streq(source, address))
 		snprintf(ret, size, "%s (%s) is an address of %s", address, d->words, nd->name);
@@ -328,17 +330,23 @@ static void print_words(const struct destination *d, const struct netdev *nd, bo
 static void add_hop(struct search *s, const struct destination *d, uint32_t ifindex, bool is_source,
 		    enum leads *ret)
 {
-	const struct netdev *nd = node_netdev(s->n, ifindex);
+	const struct netdev *nd =
+		d->pci[0] ? node_netdev_of(s->n, d->pci) : node_netdev(s->n, ifindex);
 	char of[NEED_OF_LEN], words[256];
 	const bool is_new = d->to != TO_BEFORE;
 	const struct evidence e = { is_new ? NEED_WAY : NEED_BEFORE, is_new ? of : NEED_OF_BEFORE,
 				    nd ? nd->name : "", words, true };
 
-	if (!nd)
+	if (!nd && !d->pci[0])
 		return;
 	print_of(d, of, sizeof(of));
 	print_words(d, nd, is_source, words, sizeof(words));
-	add_root(s, nd, &e, ret);
+	if (nd) {
+		add_root(s, nd, &e, ret);
+	} else {
+		add_function(s, d->pci, &e);
+		s->p->has_needs = true;
+	}
 }
 
 static bool is_advertised_default(const struct route *t)

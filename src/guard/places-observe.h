@@ -33,7 +33,8 @@ struct memory;
  * Appends to node.destinations: to, words and the question, with the result -ENODATA, for whoever
  * asks the kernel. Where a file names the device itself (ip= on the command line, the zone of an
  * address, host_iface= of NVMe), nothing is to be asked: lookup.family is AF_UNSPEC, result 0,
- * and found and the one of hops are that netdev.
+ * and found and the one of hops are that netdev. Of a disk below a function they are 0, and pci is
+ * that function.
  *
  * Fills host_name and hosts as well: the lines with the node's name, which is --hostname-override
  * or the host name, in lower case, as the kubelet asks for it (GetHostname() in pkg/util/node), and

@@ -363,16 +363,18 @@ static void visit_rbd(struct storage *s, const char *path)
 	add_local(s, host, "a client of Ceph", "/sys/bus/rbd");
 }
 
-/* A disk that is reached without IP is below the function: SRP in drivers/infiniband/ulp/srp, iSER
- * and offloads of iSCSI. */
+/* A disk that is reached without IP is below the function, which may have no netdev: SRP in
+ * drivers/infiniband/ulp/srp, iSER and offloads of iSCSI. */
 static void visit_functions(struct storage *s, const char *path)
 {
-	const struct node *n = s->p->n;
+	FOREACH(pci, s->p->n->pcis, s->p->n->n_pcis) {
+		struct destination d = { .to = TO_STORAGE,
+					 .words = "a disk is below it, /sys/class/block" };
 
-	for (size_t i = 0; i < n->n_pcis; i++)
-		if (strstr(path, n->pcis[i].address))
-			places_add_device(s->p, TO_STORAGE, node_netdev_of(n, n->pcis[i].address),
-					  "a disk is below its function, /sys/class/block");
+		COPY(d.pci, pci->address);
+		if (pci_is_network(pci) && strstr(path, pci->address))
+			NODE_ADD(s->p->n, destinations, d);
+	}
 }
 
 /* @path: its folder in sysfs, or a link to it. */

@@ -127,7 +127,8 @@ enum destination_to {
 
 struct destination {
 	enum destination_to to;
-	char words[160]; /* where it comes from: "API server, /etc/kubernetes/kubelet.conf" */
+	char words[160];   /* where it comes from: "API server, /etc/kubernetes/kubelet.conf" */
+	char pci[PCI_LEN]; /* the function that a disk is below; else empty */
 	struct lookup lookup;
 };
 

@@ -157,10 +157,11 @@ static const struct fields lookup_fields = FIELDS(lookup_rows, struct lookup);
 
 /* --- what the node must reach --- */
 
-/* Without a destination it is the netdev that a file names. */
+/* Without a destination it is the netdev that a file names, or a function. */
 static const struct field destination_rows[] = {
 	WORD_FIELD(struct destination, "to", to, destination_to_name, _TO_N, .flags = FIELD_NEEDED),
 	NAME(struct destination, "words", words),
+	NAME(struct destination, "pci", pci, .flags = FIELD_SPARSE),
 	LOOKUP_ROWS(struct destination, lookup., 0, -ENODATA),
 };
 static const struct fields destination_fields = FIELDS(destination_rows, struct destination);
