@@ -683,7 +683,8 @@ static void the_way_of_each_packet_comes_back(_unused_ void **state)
 		  .via = "fe80::1",
 		  .type = 7,
 		  .is_dead = true,
-		  .has_more = true },
+		  .has_more = true,
+		  .is_partial = true },
 	};
 	struct rule rules[] = {
 		{ .family = AF_INET,

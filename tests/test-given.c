@@ -464,6 +464,31 @@ static void a_route_of_a_pf_is_put_back_as_it_was(_unused_ void **state)
 	}
 }
 
+static void an_address_of_a_pf_is_put_back_as_it_was(_unused_ void **state)
+{
+	static const struct address rows[] = {
+		{ .family = AF_INET, .local = { 10, 30, 2, 2 }, .prefix_len = 24, .metric = 7 },
+		{ .family = AF_INET, .local = { 169, 254, 3, 4 }, .scope = RT_SCOPE_LINK },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct address a = rows[i], back = {};
+		struct given g;
+		struct scene s;
+
+		set_scene(&s);
+		a.ifindex = s.netdevs[OF_PF].ifindex;
+		memcpy(a.peer, a.local, sizeof(a.peer));
+		a.flags = IFA_F_PERMANENT;
+		s.node.addresses = &a;
+		s.node.n_addresses = 1;
+		given_look(&s.node, &s.memory, &s.pcis[OF_PF], &s.netdevs[OF_PF], &g);
+		assert_true(given_parse_address(g.addresses, a.ifindex, &back));
+		back.flags = a.flags;
+		assert_memory_equal(&back, &a, sizeof(a));
+	}
+}
+
 /* In the pod it has the name of another NIC of the host, which only its RDMA device shows here. */
 static void a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name(_unused_ void **state)
 {
@@ -1156,6 +1181,7 @@ int main(void)
 		cmocka_unit_test(a_port_of_a_vrf_gets_nothing_back_outside_of_it),
 		cmocka_unit_test(a_port_that_left_its_vrf_for_good_is_recorded_again),
 		cmocka_unit_test(a_route_of_a_pf_is_put_back_as_it_was),
+		cmocka_unit_test(an_address_of_a_pf_is_put_back_as_it_was),
 		cmocka_unit_test(two_names_that_are_missing_are_told_once),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_is_as_it_was),

@@ -159,8 +159,11 @@ static void an_address(struct in_use_scene *s)
 }
 static void add_addresses(struct in_use_scene *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		add_address(s, ETH1, "10.30.2.0", 24)->local[3] = (uint8_t)(100 + i);
+	for (size_t i = 0; i < n; i++) {
+		struct address *a = add_address(s, ETH1, "10.30.2.0", 24);
+
+		a->local[3] = a->peer[3] = (uint8_t)(100 + i);
+	}
 }
 static void addresses_that_are_kept(struct in_use_scene *s)
 {
@@ -169,6 +172,11 @@ static void addresses_that_are_kept(struct in_use_scene *s)
 static void more_addresses_than_are_kept(struct in_use_scene *s)
 {
 	add_addresses(s, 31);
+}
+static void an_address_with_a_peer(struct in_use_scene *s)
+{
+	an_address(s);
+	s->addresses[s->n.n_addresses - 1].peer[3]++;
 }
 static void an_ipv4_link_local_one(struct in_use_scene *s)
 {
@@ -220,6 +228,21 @@ static void a_route_by_a_gateway_of_ipv6(struct in_use_scene *s)
 {
 	a_route_to_its_gateway(s);
 	s->routes[1].scope = RT_SCOPE_UNIVERSE;
+}
+static void a_route_that_is_onlink(struct in_use_scene *s)
+{
+	a_route_to_its_gateway(s);
+	s->routes[1].is_partial = true;
+}
+static void a_route_that_is_onlink_by_dhcp(struct in_use_scene *s)
+{
+	a_route_that_is_onlink(s);
+	s->routes[1].protocol = RTPROT_DHCP;
+}
+static void a_route_for_a_tos(struct in_use_scene *s)
+{
+	a_route_to_its_gateway(s);
+	s->routes[1].has_more = true;
 }
 static void a_route_to_its_prefix(struct in_use_scene *s)
 {
@@ -863,16 +886,24 @@ static const struct {
 	{ "addresses that are kept", addresses_that_are_kept, IN_USE_ADDRESSED,
 	  "eth1 has 10.30.2.100/24" },
 	{ "more addresses than are kept", more_addresses_than_are_kept, IN_USE_USED,
-	  "eth1 has more addresses or routes than are kept" },
+	  "eth1 has addresses or routes that cannot be put back after a pod" },
 	{ "routes that are kept", routes_that_are_kept, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "more routes than are kept", more_routes_than_are_kept, IN_USE_USED,
-	  "eth1 has more addresses or routes than are kept" },
+	  "eth1 has addresses or routes that cannot be put back after a pod" },
+	{ "address with a peer", an_address_with_a_peer, IN_USE_USED,
+	  "eth1 has addresses or routes that cannot be put back after a pod" },
 	{ "of 169.254/16", an_ipv4_link_local_one, IN_USE_ADDRESSED, "eth1 has 169.254.3.4/16" },
 	{ "link-local of IPv6", the_kernels_link_local_one, IN_USE_FREE, "" },
 	{ "that we added", one_that_we_added, IN_USE_FREE, "" },
 	{ "advertised", an_advertised_one, IN_USE_ADDRESSED, "eth1 has fd00::2/64" },
 	{ "advertised, as we asked", an_advertised_one_that_we_asked_for, IN_USE_FREE, "" },
 	{ "route to a gateway", a_route_to_its_gateway, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "onlink", a_route_that_is_onlink, IN_USE_USED,
+	  "eth1 has addresses or routes that cannot be put back after a pod" },
+	{ "onlink by DHCP", a_route_that_is_onlink_by_dhcp, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
+	{ "route for a TOS", a_route_for_a_tos, IN_USE_USED,
+	  "eth1 has addresses or routes that cannot be put back after a pod" },
 	{ "gateway of IPv6", a_route_by_a_gateway_of_ipv6, IN_USE_USED,
 	  "eth1 has a route to 10.30.9.1/32" },
 	{ "route to its prefix", a_route_to_its_prefix, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },

@@ -45,7 +45,7 @@ static const struct route *find(const struct routes *l, const char *dst, uint32_
 static bool is_same(const struct route *a, const struct route *b)
 {
 	return memcmp(a, b, offsetof(struct route, is_dead)) == 0 && a->is_dead == b->is_dead &&
-	       a->has_more == b->has_more;
+	       a->has_more == b->has_more && a->is_partial == b->is_partial;
 }
 
 static int setup(_unused_ void **state)
@@ -252,7 +252,9 @@ static void a_multipath_route_gives_one_entry_for_each_hop(_unused_ void **state
 		assert_int_equal(b->metric, 9);
 		assert_int_equal(MIN(a->ifindex, b->ifindex), MIN(one, two));
 		assert_int_equal(MAX(a->ifindex, b->ifindex), MAX(one, two));
+		assert_true(a->is_partial && b->is_partial);
 	}
+	assert_false(find(&l, "10.1.0.0", 24, 0)->is_partial);
 }
 
 #define ATTR_RTA_NH_ID 30 /* of headers since 5.3 */
@@ -330,6 +332,7 @@ static void nexthop_objects_are_looked_up(_unused_ void **state)
 	set_compatibility("1");
 	assert_int_equal(find(&all[0], "0.0.0.0", 0, 0)->ifindex, one);
 	assert_int_equal(find(&all[0], "::", 0, 0)->ifindex, two);
+	assert_true(find(&all[0], "::", 0, 0)->is_partial);
 	for (int i = 0; i < 2; i++)
 		assert_null(find(&all[i], "0.0.0.0", 0, 4));
 	assert_int_equal(all[0].n, all[1].n);
@@ -347,6 +350,26 @@ static void ipv4_comes_before_ipv6(_unused_ void **state)
 	assert_in_range(l.n, 4, UINT32_MAX);
 	for (size_t i = 1; i < l.n; i++)
 		assert_false(l.all[i - 1].family == AF_INET6 && l.all[i].family == AF_INET);
+}
+
+static void an_onlink_route_is_partial(_unused_ void **state)
+{
+	const struct rtmsg header = { .rtm_family = AF_INET,
+				      .rtm_dst_len = 32,
+				      .rtm_table = RT_TABLE_MAIN,
+				      .rtm_protocol = RTPROT_STATIC,
+				      .rtm_type = RTN_UNICAST,
+				      .rtm_flags = RTNH_F_ONLINK };
+	struct nl_msg *m = netlink_make(RTM_NEWROUTE, NLM_F_CREATE, &header, sizeof(header));
+	_cleanup_(routes_done) struct routes l = {};
+
+	nla_put(m, RTA_DST, 4, (const uint8_t[]){ 198, 18, 0, 1 });
+	nla_put(m, RTA_GATEWAY, 4, (const uint8_t[]){ 169, 254, 0, 1 });
+	nla_put_u32(m, RTA_OIF, one);
+	assert_int_equal(netlink_ask(&nl, m), 0);
+	assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
+	assert_non_null(find(&l, "198.18.0.1", 32, 0));
+	assert_true(find(&l, "198.18.0.1", 32, 0)->is_partial);
 }
 
 /* Without the kernel's own filter all tables come, and the door has to sort them out. */
@@ -726,6 +749,7 @@ int main(void)
 		test(ipv4_comes_before_ipv6),
 		test(a_kernel_that_does_not_filter_gives_the_same),
 		test(nexthop_objects_are_looked_up),
+		test(an_onlink_route_is_partial),
 		test(ours_are_made_replaced_found_and_removed_in_any_table),
 		test(routes_of_others_are_never_removed),
 		test(a_route_of_others_in_a_table_of_ours_is_never_replaced),

@@ -12,11 +12,11 @@
 
 #define ETHERNET_MAC_CHARS 17
 
-/* False: one does not fit. */
+/* False: one cannot be put back as it is. */
 static bool look_at_addresses(const struct node *n, const struct memory *memory, uint32_t ifindex,
 			      struct given *g)
 {
-	char text[INET6_ADDRSTRLEN + 8];
+	char text[INET6_ADDRSTRLEN + 8], scope[5];
 	bool is_whole = true;
 
 	FOREACH(a, n->addresses, n->n_addresses) {
@@ -24,21 +24,24 @@ static bool look_at_addresses(const struct node *n, const struct memory *memory,
 		    ip_is_link_local(a->family, a->local))
 			continue;
 		ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
+		PRINT(scope, ",%u", a->scope);
 		if (!memory_entry(memory, "add-address", "", ifindex, text))
-			is_whole &= append_word(g->addresses, sizeof(g->addresses), " ",
-						"%s,%" PRIu32, text, a->metric);
+			is_whole &= memcmp(a->peer, a->local, sizeof(a->peer)) == 0 &&
+				    append_word(g->addresses, sizeof(g->addresses), " ",
+						"%s,%" PRIu32 "%s", text, a->metric,
+						a->scope == RT_SCOPE_UNIVERSE ? "" : scope);
 	}
 	return is_whole;
 }
 
-/* False: one does not fit. */
+/* False: one cannot be put back as it is. */
 static bool look_at_routes(const struct node *n, uint32_t ifindex, struct given *g)
 {
 	char dst[INET6_ADDRSTRLEN + 8], gateway[INET6_ADDRSTRLEN], src[INET6_ADDRSTRLEN];
 	bool is_whole = true;
 
 	FOREACH(t, n->routes, n->n_routes) {
-		if (t->ifindex != ifindex || t->type != RTN_UNICAST || t->has_more || t->nexthop ||
+		if (t->ifindex != ifindex || t->type != RTN_UNICAST ||
 		    t->protocol == RTPROT_KERNEL || t->protocol == RTPROT_RA ||
 		    t->protocol == RTPROT_DHCP || t->protocol == OWN_PROTOCOL)
 			continue;
@@ -47,7 +50,8 @@ static bool look_at_routes(const struct node *n, uint32_t ifindex, struct given 
 		if (*t->via)
 			COPY(gateway, t->via);
 		ip_format(t->family, t->src, UINT32_MAX, src, sizeof(src));
-		is_whole &= append_word(g->routes, sizeof(g->routes), " ",
+		is_whole &= !t->has_more && !t->is_partial &&
+			    append_word(g->routes, sizeof(g->routes), " ",
 					"%s,%s,%" PRIu32 ",%" PRIu32 ",%u%s%s", dst, gateway,
 					t->metric, t->table, t->protocol,
 					is_zero(t->src) ? "" : ",", is_zero(t->src) ? "" : src);
@@ -133,7 +137,8 @@ bool given_is_same(const struct given *a, const struct given *b)
 	       has_same_words(a->routes, b->routes, "") && streq(a->vrf, b->vrf);
 }
 
-/* "10.0.0.2/24,0" or "0.0.0.0/0,10.0.0.1,100,254,3": an address with its length, and more. */
+/* "10.0.0.2/24,0", "169.254.3.4/16,0,253" or "0.0.0.0/0,10.0.0.1,100,254,3": an address with its
+ * length, and more. */
 static bool parse_word(const char *word, int *ret_family, uint8_t ret[static 16],
 		       char fields[][INET6_ADDRSTRLEN], size_t n_fields)
 {
@@ -155,14 +160,16 @@ static uint32_t number(const char *text)
 
 bool given_parse_address(const char *word, uint32_t ifindex, struct address *ret)
 {
-	struct address a = { .ifindex = ifindex, .scope = RT_SCOPE_UNIVERSE };
-	char fields[3][INET6_ADDRSTRLEN];
+	struct address a = { .ifindex = ifindex };
+	char fields[4][INET6_ADDRSTRLEN] = {};
 
-	if (!parse_word(word, &a.family, a.local, fields, 3))
+	if (!parse_word(word, &a.family, a.local, fields, 4) &&
+	    !parse_word(word, &a.family, a.local, fields, 3))
 		return false;
 	memcpy(a.peer, a.local, sizeof(a.peer));
 	a.prefix_len = number(fields[1]);
 	a.metric = number(fields[2]);
+	a.scope = (uint8_t)number(fields[3]);
 	*ret = a;
 	return true;
 }

@@ -25,16 +25,17 @@
 
 #define GIVEN_USEC (10 * USEC_PER_SEC)
 
-/* Fills @ret with the values that @pci has in this look; @nd is its netdev. Return: false where not
- * all addresses and routes fit. */
+/* Fills @ret with the values that @pci has in this look; @nd is its netdev. Return: false where one
+ * of its addresses or routes cannot be put back as it is: a longer list than fits, an address with
+ * a peer, a route that is_partial or has_more. */
 bool given_look(const struct node *n, const struct memory *memory, const struct pci *pci,
 		const struct netdev *nd, struct given *ret);
 bool given_is_same(const struct given *a, const struct given *b);
 /* The part of @g that a PF has for its VF: all that is known of a VF that was bound again. */
 struct given given_in_pf(const struct given *g);
 
-/* The metric of an address follows it in its word, and is what [Route] makes of it: it does not
- * count when words are compared. */
+/* The metric of an address follows it in its word, and is what [Route] makes of it: neither that
+ * nor the scope behind it counts when words are compared. */
 #define GIVEN_ADDRESS_END ","
 
 /* Is @word one of a blank-separated list? No further than to a character of @end; "": the whole. */

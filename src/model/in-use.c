@@ -484,7 +484,9 @@ static enum in_use_degree judge_host(const struct graph *g, const struct memory 
 					 ? IN_USE_USED
 					 : IN_USE_FREE;
 		if (degree == IN_USE_ADDRESSED && !given_look(g->n, memory, f, nd, &given)) {
-			PRINT(text, "%s has more addresses or routes than are kept", nd->name);
+			PRINT(text,
+			      "%s has addresses or routes that cannot be put back after a pod",
+			      nd->name);
 			degree = IN_USE_USED;
 		}
 		if (degree > worst) {

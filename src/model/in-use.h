@@ -64,8 +64,8 @@ enum in_use_degree {
  * by its end or by the gateway of a route, where its packets are not known to leave by another
  * netdev. No packet to the server of a mounted file system leaves by such a netdev, since a client
  * may have no socket while it is idle. While node.has_socks is false, an address is a use; one on a
- * scalable function of it always is. More addresses or routes than struct given keeps are a use,
- * for the host would not get all of them back.
+ * scalable function of it always is. An address or route that given_look() cannot
+ * keep whole is a use, for the host would not get it back.
  */
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
 				 const struct pci *f, bool is_ra_ours, char *why, size_t size);

@@ -60,6 +60,9 @@ struct route {
 	uint8_t protocol, scope, type; /* RTPROT_*, RT_SCOPE_*, RTN_* */
 	bool is_dead;  /* RTNH_F_DEAD, or RTNH_F_LINKDOWN where the kernel then skips it */
 	bool has_more; /* conditions that are not here: TOS, source prefix of IPv6 */
+	/* Other attributes are not here: further next hops, a nexthop object, onlink, metrics such
+	 * as an MTU, an encapsulation. The route cannot be written again as it is. */
+	bool is_partial;
 };
 
 /* A policy rule. */

@@ -108,6 +108,8 @@ static int add_route(struct nlmsghdr *h, struct routes *list)
 	route.scope = m->rtm_scope;
 	route.type = m->rtm_type;
 	route.has_more = m->rtm_tos > 0 || m->rtm_src_len > 0;
+	route.is_partial = tb[RTA_MULTIPATH] || tb[ATTR_RTA_NH_ID] || tb[RTA_METRICS] ||
+			   tb[RTA_ENCAP] || m->rtm_flags & RTNH_F_ONLINK;
 	route.metric = get_u32(tb[RTA_PRIORITY], 0);
 	if (tb[RTA_DST])
 		nla_memcpy(route.dst, tb[RTA_DST], sizeof(route.dst));

@@ -90,6 +90,7 @@ static const struct field route_rows[] = {
 	NUMBER(struct route, "nexthop", nexthop, .flags = FIELD_SPARSE),
 	FLAG(struct route, "dead", is_dead, .flags = FIELD_SPARSE),
 	FLAG(struct route, "more", has_more, .flags = FIELD_SPARSE),
+	FLAG(struct route, "partial", is_partial, .flags = FIELD_SPARSE),
 };
 static const struct fields route_fields = FIELDS(route_rows, struct route);
 
