@@ -489,6 +489,34 @@ static void an_address_of_a_pf_is_put_back_as_it_was(_unused_ void **state)
 	}
 }
 
+/* Unless another program has changed it since. */
+static void the_metric_that_is_put_back_is_that_before_ours(_unused_ void **state)
+{
+	struct address a = { .family = AF_INET,
+			     .local = { 10, 30, 2, 2 },
+			     .prefix_len = 24,
+			     .flags = IFA_F_PERMANENT };
+	struct ledger_entry ours = {
+		.verb = "set-metric", .subject = "10.30.2.2/24", .from = "7", .to = "201"
+	};
+
+	for (uint32_t metric = 200; metric <= 201; metric++) {
+		struct given g;
+		struct scene s;
+
+		set_scene(&s);
+		ours.ifindex = a.ifindex = s.netdevs[OF_PF].ifindex;
+		a.metric = metric;
+		memcpy(a.peer, a.local, sizeof(a.peer));
+		s.node.addresses = &a;
+		s.memory.ledger = &ours;
+		s.node.n_addresses = s.memory.n_ledger = 1;
+		given_look(&s.node, &s.memory, &s.pcis[OF_PF], &s.netdevs[OF_PF], &g);
+		assert_string_equal(g.addresses,
+				    metric == 201 ? "10.30.2.2/24,7" : "10.30.2.2/24,200");
+	}
+}
+
 /* In the pod it has the name of another NIC of the host, which only its RDMA device shows here. */
 static void a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name(_unused_ void **state)
 {
@@ -1182,6 +1210,7 @@ int main(void)
 		cmocka_unit_test(a_port_that_left_its_vrf_for_good_is_recorded_again),
 		cmocka_unit_test(a_route_of_a_pf_is_put_back_as_it_was),
 		cmocka_unit_test(an_address_of_a_pf_is_put_back_as_it_was),
+		cmocka_unit_test(the_metric_that_is_put_back_is_that_before_ours),
 		cmocka_unit_test(two_names_that_are_missing_are_told_once),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_is_as_it_was),

@@ -16,7 +16,8 @@
 static bool look_at_addresses(const struct node *n, const struct memory *memory, uint32_t ifindex,
 			      struct given *g)
 {
-	char text[INET6_ADDRSTRLEN + 8], scope[5];
+	char text[INET6_ADDRSTRLEN + 8], metric[16], scope[5];
+	const struct ledger_entry *e;
 	bool is_whole = true;
 
 	FOREACH(a, n->addresses, n->n_addresses) {
@@ -24,12 +25,15 @@ static bool look_at_addresses(const struct node *n, const struct memory *memory,
 		    ip_is_link_local(a->family, a->local))
 			continue;
 		ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
+		PRINT(metric, "%" PRIu32, a->metric);
 		PRINT(scope, ",%u", a->scope);
+		e = memory_entry(memory, "set-metric", "", ifindex, text);
 		if (!memory_entry(memory, "add-address", "", ifindex, text))
-			is_whole &= memcmp(a->peer, a->local, sizeof(a->peer)) == 0 &&
-				    append_word(g->addresses, sizeof(g->addresses), " ",
-						"%s,%" PRIu32 "%s", text, a->metric,
-						a->scope == RT_SCOPE_UNIVERSE ? "" : scope);
+			is_whole &=
+				memcmp(a->peer, a->local, sizeof(a->peer)) == 0 &&
+				append_word(g->addresses, sizeof(g->addresses), " ", "%s,%s%s",
+					    text, e && ledger_is_ours(e, metric) ? e->from : metric,
+					    a->scope == RT_SCOPE_UNIVERSE ? "" : scope);
 	}
 	return is_whole;
 }

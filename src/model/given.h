@@ -35,7 +35,7 @@ bool given_is_same(const struct given *a, const struct given *b);
 struct given given_in_pf(const struct given *g);
 
 /* The metric of an address follows it in its word, and is what [Route] makes of it: neither that
- * nor the scope behind it counts when words are compared. */
+ * nor the scope behind it counts when words are compared. The word has the metric before ours. */
 #define GIVEN_ADDRESS_END ","
 
 /* Is @word one of a blank-separated list? No further than to a character of @end; "": the whole. */
