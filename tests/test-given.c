@@ -140,9 +140,11 @@ static void pass(struct scene *s, unsigned sec, char *ret, size_t size)
 
 		if (a->verb == VERB_WRITE_RULES)
 			continue;
-		snprintf(ret + strlen(ret), size - strlen(ret), "%s%s %s%s%s%s%s", *ret ? "\n" : "",
-			 verb_name(a->verb), action_from(a, from), *action_to(a, to) ? ">" : "",
-			 action_to(a, to), a->class == CLASS_CHANGE ? "" : " ",
+		snprintf(ret + strlen(ret), size - strlen(ret), "%s%s %s%s%s%s%s%s",
+			 *ret ? "\n" : "", verb_name(a->verb),
+			 a->verb == VERB_SET_ROUTE ? a->subject : "", action_from(a, from),
+			 *action_to(a, to) ? ">" : "", action_to(a, to),
+			 a->class == CLASS_CHANGE ? "" : " ",
 			 a->class == CLASS_CHANGE ? "" : reason_code(a->reason));
 	}
 	for (size_t i = 0; i < p.n_reasons; i++)
@@ -235,8 +237,11 @@ static void what_a_pod_left_changed_is_put_back_once_it_is_quiet(_unused_ void *
 	memory_done(&s.memory);
 }
 
-/* The second PF, which is handed out itself, with an address and a route by a gateway. @later:
- * Match= of the section while it is in the pod; @link: with what its link comes up again. */
+#define ROUTES "set-route 10.30.9.1/32 table 100\nset-route 0.0.0.0/0 table 100"
+
+/* The second PF, which is handed out itself, with an address and a route by a gateway, and behind
+ * that the route on the link to the gateway. @later: Match= of the section while it is in the pod;
+ * @link: with what its link comes up again. */
 static void assert_pf_gets_back_all(const char *later, struct ledger_entry *changes,
 				    const char *link)
 {
@@ -245,7 +250,8 @@ static void assert_pf_gets_back_all(const char *later, struct ledger_entry *chan
 		{ .family = AF_INET, .local = { 10, 30, 3, 2 } }, /* has a lifetime */
 	};
 	struct route routes[] = {
-		{ .family = AF_INET, .gateway = { 10, 30, 2, 1 }, .table = 100 },
+		{ .family = AF_INET, .gateway = { 10, 30, 9, 1 }, .table = 100 },
+		{ .family = AF_INET, .dst = { 10, 30, 9, 1 }, .prefix_len = 32, .table = 100 },
 		{ .family = AF_INET, .gateway = { 10, 30, 2, 1 }, .table = 254 },
 	};
 	struct netdev *nd;
@@ -262,16 +268,21 @@ static void assert_pf_gets_back_all(const char *later, struct ledger_entry *chan
 	s.section.match = (char *)"netdev:ens2";
 	COPY(s.ibdevs[OF_SECOND].node_type, "RNIC"); /* no GID of an address is waited for */
 	s.section.mode = VF_MODE_EXCLUSIVE;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < ELEMENTSOF(addresses); i++) {
 		memcpy(addresses[i].peer, addresses[i].local, 4);
-		addresses[i].ifindex = routes[i].ifindex = nd->ifindex;
+		addresses[i].ifindex = nd->ifindex;
 		addresses[i].prefix_len = 24;
+	}
+	for (size_t i = 0; i < ELEMENTSOF(routes); i++) {
+		routes[i].ifindex = nd->ifindex;
 		routes[i].type = RTN_UNICAST;
-		routes[i].protocol = i == 0 ? RTPROT_STATIC : RTPROT_DHCP;
+		routes[i].scope = i == 1 ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+		routes[i].protocol = i < 2 ? RTPROT_STATIC : RTPROT_DHCP;
 	}
 	s.node.addresses = addresses;
 	s.node.routes = routes;
-	s.node.n_addresses = s.node.n_routes = 2;
+	s.node.n_addresses = ELEMENTSOF(addresses);
+	s.node.n_routes = ELEMENTSOF(routes);
 	assert_pass(&s, 0, "");
 
 	nd->pci[0] = '\0';
@@ -287,14 +298,14 @@ static void assert_pf_gets_back_all(const char *later, struct ledger_entry *chan
 	s.pcis[OF_SECOND].cni_pid = 4711;
 	assert_pass(&s, 30, link);
 	s.pcis[OF_SECOND].cni_pid = 0;
-	PRINT(text, "%s\nadd-address >10.30.2.2/24\nset-route ", link);
+	PRINT(text, "%s\nadd-address >10.30.2.2/24\n" ROUTES, link);
 	assert_pass(&s, 30, text);
 	nd->is_up = true;
-	assert_pass(&s, 30, "add-address >10.30.2.2/24\nset-route ");
+	assert_pass(&s, 30, "add-address >10.30.2.2/24\n" ROUTES);
 	s.node.n_addresses = 1;
 	addresses[0].metric = 201; /* ranked anew, below a rail that has taken its place */
-	assert_pass(&s, 30, "set-route ");
-	s.node.n_routes = 1;
+	assert_pass(&s, 30, ROUTES);
+	s.node.n_routes = 2;
 	assert_pass(&s, 30, "");
 	s.node.n_addresses = s.node.n_routes = 0; /* it is here: others may take it away */
 	assert_pass(&s, 31, "");

@@ -20,6 +20,7 @@ struct back {
 	struct device *d;
 	bool is_used;  /* a process has its RDMA device open, and would notice */
 	bool is_quiet; /* the device did not change for SettleSec=, and no CNI plugin is at work */
+	bool by_gateway; /* which routes put_route() puts back */
 	bool differs;
 	bool is_pending;             /* and is not there yet for another reason than a failure */
 	char names[160];             /* of what differs */
@@ -163,7 +164,8 @@ static void put_route(struct back *b, const char *word)
 	struct route t;
 	struct action *a;
 
-	if (!given_parse_route(word, b->d->netdev->ifindex, &t))
+	if (!given_parse_route(word, b->d->netdev->ifindex, &t) ||
+	    route_has_gateway(&t) != b->by_gateway)
 		return;
 	a = add_lost(b, VERB_SET_ROUTE);
 	a->route.route = t;
@@ -290,9 +292,11 @@ static void plan_lost_of(const struct node *n, const struct memory *memory, stru
 	given_look(n, memory, d->pci, d->netdev, &now);
 	want_lost(&b, g.addresses, now.addresses, GIVEN_ADDRESS_END, put_address);
 	want_lost(&b, g.routes, now.routes, "", put_route);
+	b.by_gateway = true;
+	want_lost(&b, g.routes, now.routes, "", put_route);
 }
 
-/* Routes by a gateway follow the addresses, as they do in the plan. */
+/* Routes by a gateway follow the addresses and the routes on the link, as they do in the plan. */
 void plan_lost(const struct config *c _unused_, const struct node *n, const struct memory *memory,
 	       struct plan *p)
 {
