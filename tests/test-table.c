@@ -424,6 +424,23 @@ static void carry_out(struct scene *s)
 	}
 }
 
+static void the_best_of_several_routes_is_copied(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	yes(&s);
+	add_route(&s, "10.0.0.0", 24, RAIL1, NULL, 200)->scope = RT_SCOPE_LINK;
+	add_route(&s, "10.0.0.0", 24, RAIL1, "10.0.0.7", 5000);
+	add_route(&s, "10.90.0.0", 16, OTHER, "10.9.0.1", 10);
+	add_route(&s, "10.90.0.0", 16, RAIL1, "10.0.0.1", 20);
+	add_route(&s, "10.90.0.0", 16, RAIL1, "10.0.0.7", 500);
+	carry_out(&s);
+	assert_int_equal(s.node.n_routes, 5 + 2);
+	assert_true(is_zero(s.routes[5].gateway));
+	assert_memory_equal(s.routes[6].gateway, ((uint8_t[4]){ 10, 0, 0, 1 }), 4);
+}
+
 static void the_primary_address_is_the_source_in_any_order(_unused_ void **state)
 {
 	for (size_t order = 0; order < 2; order++) {
@@ -1430,6 +1447,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_and_rules_for_each_nic_that_needs_them),
+		cmocka_unit_test(the_best_of_several_routes_is_copied),
 		cmocka_unit_test(the_primary_address_is_the_source_in_any_order),
 		cmocka_unit_test(a_gateway_of_ipv6_comes_with_its_route),
 		cmocka_unit_test(a_route_is_replaced_where_one_of_ours_is),

@@ -61,16 +61,16 @@ static size_t count_rdma_nics(const struct node *n, const struct plan *p)
 	return found;
 }
 
-/* The route of main that counts for this very prefix; NULL: main has none. */
-static const struct route *main_route(const struct node *n, int family, const uint8_t *dst,
-				      uint32_t prefix_len)
+/* The route of main that counts for this very prefix; NULL: main has none. @ifindex 0: by any. */
+static const struct route *main_route(const struct node *n, uint32_t ifindex, int family,
+				      const uint8_t *dst, uint32_t prefix_len)
 {
 	const struct route *best = NULL;
 
 	FOREACH(t, n->routes, n->n_routes)
-		if (t->table == RT_TABLE_MAIN && t->family == family &&
-		    t->prefix_len == prefix_len && memcmp(t->dst, dst, sizeof(t->dst)) == 0 &&
-		    (!best || t->metric < best->metric))
+		if (t->table == RT_TABLE_MAIN && (!ifindex || t->ifindex == ifindex) &&
+		    t->family == family && t->prefix_len == prefix_len &&
+		    memcmp(t->dst, dst, sizeof(t->dst)) == 0 && (!best || t->metric < best->metric))
 			best = t;
 	return best;
 }
@@ -84,11 +84,11 @@ static bool is_picked_by_main(const struct node *n, const struct nic_netdev *k,
 	const struct route *t;
 
 	ip_prefix(a, prefix);
-	t = main_route(n, a->family, prefix, a->prefix_len);
+	t = main_route(n, 0, a->family, prefix, a->prefix_len);
 	if (t && t->ifindex != k->netdev->ifindex)
 		return false;
 
-	t = main_route(n, a->family, any, 0);
+	t = main_route(n, 0, a->family, any, 0);
 	return !nic_netdev_gateway(n, k, a->family, gateway) ||
 	       (t && t->ifindex == k->netdev->ifindex);
 }
@@ -191,16 +191,19 @@ static void add_default(const struct node *n, struct tables *l, const struct nic
 }
 
 /*
- * Is @t a route of main by this netdev that its table gets as well? The kernel makes its own routes
- * from addresses, and add_default() adds that of a gateway of the family. A route whose gateway is
- * not known, as older captures have those with one of IPv6, is left out.
+ * Is @t a route of main by this netdev that its table gets as well? Of several to one destination
+ * it is the first with the lowest metric. The kernel makes its own routes from addresses, and
+ * add_default() adds that of a gateway of the family. A route whose gateway is not known, as older
+ * captures have those with one of IPv6, is left out.
  */
-static bool is_copied(const struct nic_netdev *k, const struct route *t, int family)
+static bool is_copied(const struct node *n, const struct nic_netdev *k, const struct route *t,
+		      int family)
 {
 	return t->table == RT_TABLE_MAIN && t->ifindex == k->netdev->ifindex &&
 	       t->family == family && (t->prefix_len > 0 || *t->via) && t->type == RTN_UNICAST &&
 	       !t->is_dead && t->protocol != OWN_PROTOCOL && t->protocol != RTPROT_KERNEL &&
-	       (!is_zero(t->gateway) || *t->via || !route_has_gateway(t));
+	       (!is_zero(t->gateway) || *t->via || !route_has_gateway(t)) &&
+	       main_route(n, t->ifindex, family, t->dst, t->prefix_len) == t;
 }
 
 /* Routes on the link come before those by a gateway on it. */
@@ -208,7 +211,7 @@ static void add_routes(const struct node *n, struct tables *l, const struct nic_
 		       int family, bool by_gateway)
 {
 	FOREACH(t, n->routes, n->n_routes) {
-		if (!is_copied(k, t, family) || route_has_gateway(t) != by_gateway)
+		if (!is_copied(n, k, t, family) || route_has_gateway(t) != by_gateway)
 			continue;
 		if (by_gateway)
 			add_by_gateway(l, k, family, t->dst, t->prefix_len, t->gateway, t->via);
