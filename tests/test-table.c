@@ -835,6 +835,32 @@ static void static_beside(struct scene *s)
 	is_static(s);
 	add_address(s, RAIL1, "10.0.0.9", 24, 200); /* of another program */
 }
+/* Ours is still on a port of the bond that is to have it. */
+static void static_of_a_new_bond(struct scene *s)
+{
+	bonded(s);
+	is_static(s);
+	s->config.route.rules = POLICY_RULES_NO;
+	add_address(s, RAIL1, "10.0.0.5", 24, 200);
+	note(s, VERB_ADD_ADDRESS, RAIL1, "10.0.0.5/24", "", "10.0.0.5/24", 1, 0);
+}
+static void static_of_a_new_bond_by_another(struct scene *s)
+{
+	static_of_a_new_bond(s);
+	s->memory.n_ledger = 0;
+}
+/* Ours is still on the bond that the NIC has left. */
+static void static_of_a_former_port(struct scene *s)
+{
+	static_of_a_new_bond(s);
+	s->netdevs[0].master = 0;
+	COPY(s->ibdevs[0].netdev, "eth1");
+	COPY(s->gids[0][0].netdev, "eth1");
+	s->ports[0].n_gids = 1;
+	s->node.n_addresses--;
+	s->addresses[0].local[3] = s->addresses[0].peer[3] = 5;
+	s->ledger[0].ifindex = 95;
+}
 
 /* plan_metadata() has nobody who could be the primary one here: it waits, and nothing is touched.
  */
@@ -875,6 +901,14 @@ static void addresses_come_from_where_the_configuration_says(_unused_ void **sta
 		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
 		  "add-rule " FIRST " from 10.0.0.9 table 11400010\n"
 		  "add-rule " FIRST " oif eth1 table 11400010" },
+		{ "a bond takes the place of its port", static_of_a_new_bond,
+		  "remove-address  10.0.0.5/24 -> 10.0.0.5/24\n"
+		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
+		{ "not that of another program on a port", static_of_a_new_bond_by_another,
+		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
+		{ "a former port takes the place of its bond", static_of_a_former_port,
+		  "remove-address  10.0.0.5/24 -> 10.0.0.5/24\n"
+		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
 		{ "metadata", metadata_known, "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
 		{ "metadata, its gateway is not main's", metadata_there,
 		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"

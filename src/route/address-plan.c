@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Address: NICs get the address from the configuration or from the cloud, and lose one that this
- * service added and that is not wanted any more. Addresses that another program set are never
- * touched. Which NICs the cloud is asked about, and the wait for the GID that an address becomes,
- * are here as well.
+ * service added and that is not wanted any more, or that is on another netdev still. Addresses that
+ * another program set are never touched. Which NICs the cloud is asked about, and the wait for the
+ * GID that an address becomes, are here as well.
  */
 #include "../model/ip.h"
 #include "../model/metadata.h"
@@ -48,20 +48,22 @@ static void want_address(const struct config *c, const struct node *n, struct pl
 	a->address = want;
 }
 
-/* Removes an address of ours that is not wanted any more, or has another length. */
+/* Removes an address of ours that is not wanted there any more, or has another length. */
 static void drop_address(const struct memory *memory, struct plan *p, const struct nic_netdev *k,
 			 const struct address *have)
 {
 	struct action *a;
 	char text[48];
 
-	if (is_wanted(k, have) && have->prefix_len == k->address.prefix_len)
+	if (k->netdev->ifindex == have->ifindex && is_wanted(k, have) &&
+	    have->prefix_len == k->address.prefix_len)
 		return;
 	ip_format(have->family, have->local, have->prefix_len, text, sizeof(text));
 	if (!memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", have->ifindex, text))
 		return;
 
-	a = nic_netdev_add_action(p, k, VERB_REMOVE_ADDRESS, have->ifindex, text);
+	a = nic_netdev_add_action(p, nic_netdev_of(p, have->ifindex), VERB_REMOVE_ADDRESS,
+				  have->ifindex, text);
 	a->address = *have;
 }
 
@@ -77,7 +79,10 @@ static void drop_addresses(const struct node *n, const struct memory *memory, st
 			   bool is_before)
 {
 	FOREACH(a, n->addresses, n->n_addresses) {
-		const struct nic_netdev *k = nic_netdev_of(p, a->ifindex);
+		/* Any other netdev, as the port of a bond, loses what a NIC is to have. */
+		const struct nic_netdev *k =
+			nic_netdev_of(p, a->ifindex)
+				?: FIND(w, p->nic_netdevs, p->n_nic_netdevs, is_wanted(w, a));
 
 		/* While the wanted address of a NIC is unknown, none is removed. */
 		if (k && k->problem == REASON_NONE && is_wanted(k, a) == is_before)
