@@ -116,8 +116,8 @@ int output_manifest(const struct config *c, const char *root_dir, const char *do
  * output_dra() - all of them, as a stream of YAML documents
  * @c: with Type=sriov or dra-sriov they are of dra-driver-sriov, else of dranet
  *
- * Return: 0, -ENODATA when no device of this node is usable by the driver, -EEXIST when two resources would have
- * objects of one name, -E2BIG when a name or an expression is longer than the API takes, or
- * -ENOMEM.
+ * Return: 0, -ENODATA when no device of this node is usable by the driver, -EEXIST when two
+ * resources would have objects of one name, -E2BIG when a name or an expression is longer than the
+ * API takes, or -ENOMEM.
  */
 int output_dra(const struct config *c, const struct node *n, const struct plan *p, char **ret);
