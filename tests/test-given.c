@@ -1156,6 +1156,40 @@ static void a_name_is_kept_by_the_section_that_matched_it(_unused_ void **state)
 	}
 }
 
+/* The PF is to be ens0, the second one ens1: the kernel gave these names the other way round. */
+static void a_name_that_udev_has_yet_to_give_matches_no_section(_unused_ void **state)
+{
+	static const char *const seconds[] = { "netdev:ens0", "pci:*" };
+
+	for (size_t i = 0; i < ELEMENTSOF(seconds); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct device_config sections[2];
+		char is[2048];
+		struct scene s;
+
+		set_scene(&s);
+		sections[0] = sections[1] = s.section;
+		sections[1].match = (char *)seconds[i];
+		sections[1].mode = VF_MODE_KEEP;
+		s.config.devices = sections;
+		s.config.n_devices = 2;
+		COPY(s.netdevs[OF_SECOND].name, "ens0");
+		s.netdevs[OF_PF].is_unnamed = s.netdevs[OF_SECOND].is_unnamed = true;
+		pass(&s, 0, is, sizeof(is));
+		assert_int_equal(s.memory.n_devices, 0);
+
+		COPY(s.netdevs[OF_PF].name, "ens0");
+		COPY(s.netdevs[OF_SECOND].name, "ens1");
+		s.netdevs[OF_PF].is_unnamed = s.netdevs[OF_SECOND].is_unnamed = false;
+		pass(&s, 10, is, sizeof(is));
+		assert_int_equal(plan_make(&s.config, &s.node, &s.memory, &s.tries, true, &p), 0);
+		FOREACH(d, p.devices, p.n_devices)
+			if (!d->is_vf)
+				assert_ptr_equal(d->config, &sections[streq(d->pci->address, PF)]);
+		memory_done(&s.memory);
+	}
+}
+
 static void a_device_is_usable_since_its_driver_was_bound(_unused_ void **state)
 {
 	struct scene s;
@@ -1241,6 +1275,7 @@ int main(void)
 		cmocka_unit_test(a_section_keeps_the_card_it_matched_in_a_pod),
 		cmocka_unit_test(a_section_keeps_the_card_it_matched_by_name),
 		cmocka_unit_test(a_name_is_kept_by_the_section_that_matched_it),
+		cmocka_unit_test(a_name_that_udev_has_yet_to_give_matches_no_section),
 		cmocka_unit_test(a_device_is_usable_since_its_driver_was_bound),
 		cmocka_unit_test(two_functions_with_one_mac_are_reported),
 		cmocka_unit_test(two_functions_with_one_guid_are_reported),

@@ -67,9 +67,10 @@ static bool is_word_match(const char *word, const struct node *n, const struct m
 			: pci_is_erdma(pci) ? ERDMA_MODULE /* which may not be on disk yet */
 					    : pci->module);
 	/* Did a section match another function by this name in this boot? That one keeps it. */
-	if (nd && !ANY(d, memory->devices, memory->n_devices,
-		       streq(d->matched, nd->name) && !streq(d->pci, pci->address) &&
-			       node_pci(n, d->pci)))
+	if (nd && !nd->is_unnamed &&
+	    !ANY(d, memory->devices, memory->n_devices,
+		 streq(d->matched, nd->name) && !streq(d->pci, pci->address) &&
+			 node_pci(n, d->pci)))
 		COPY(values[3], nd->name);
 	COPY(values[4], ib ? ib->name : m && !node_ibdev_named(n, m->ibdev) ? m->ibdev : "");
 
@@ -157,9 +158,16 @@ static bool is_nic(const struct node *n, const struct pci *pci)
 const struct device_config *plan_section_of(const struct config *c, const struct node *n,
 					    const struct memory *memory, const struct pci *pci)
 {
-	if (!is_nic(n, pci))
-		return NULL;
-	return FIND(d, c->devices, c->n_devices, plan_is_match(d->match, n, memory, pci));
+	const struct netdev *nd = node_own_netdev(n, pci);
+	const bool is_due = nd && nd->is_unnamed && !memory_device(memory, pci->address);
+
+	FOREACH_WHILE(d, c->devices, c->n_devices, is_nic(n, pci)) {
+		if (plan_is_match(d->match, n, memory, pci))
+			return d;
+		if (is_due && d->match && strstr(d->match, "netdev:"))
+			return NULL; /* it may match by the name that udev is to give */
+	}
+	return NULL;
 }
 
 void plan_forget_names(const struct config *c, const struct node *n, struct memory *memory)

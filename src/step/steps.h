@@ -32,7 +32,8 @@ plan_step plan_needs;
  * Where VFs are asked for, they are handed out; otherwise the PF, and instead of VFs that could not
  * be made nothing, but for what carries the node. A change of that waits for the number of VFs.
  * With Type=sriov, which moves netdevs into pods, nothing that carries the node or that the host
- * uses. The first [Device NAME] section that matches a PF owns it.
+ * uses. The first [Device NAME] section that matches a PF owns it. A name that udev is still to
+ * replace matches no netdev:, and a PF with such a name goes to no section behind one with netdev:.
  */
 plan_step plan_devices;
 const struct device_config *
