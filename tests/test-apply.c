@@ -18,6 +18,7 @@
 
 #include "../src/model/memory.h"
 #include "../src/model/paths.h"
+#include "../src/model/plugin-facts.h"
 #include "../src/os/memory-file.h"
 #include "../src/os/module.h"
 #include "../src/pass/apply.h"
@@ -1306,7 +1307,7 @@ static void a_file_elsewhere_is_ours_with_the_text_that_was_recorded(void **stat
 	struct place *place = *state;
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {}, other = {};
-	struct plugin_record record;
+	struct plugin_record record = {};
 	struct config c = {};
 
 	put_text(place, PLUGIN_FILE, "the file");
@@ -1336,6 +1337,51 @@ static void a_file_elsewhere_is_ours_with_the_text_that_was_recorded(void **stat
 	observe_plugin(&place->os.fs, &c, &n, &memory);
 	assert_false(n.is_plugin_foreign);
 	run_verb(place, VERB_REMOVE_PLUGIN, PLUGIN_FILE, 0, "");
+}
+
+/* @start_sec: of the plugin, after its file was written; @step_sec: of the clock meanwhile. */
+static void a_plugin_is_older_than_its_file_whatever_the_clock(void **state)
+{
+	static const struct {
+		int start_sec, step_sec;
+		bool is_recorded, is_dated, is_older;
+	} rows[] = {
+		{ 20, 0, true, true, false },       { -20, 0, true, true, true },
+		{ 20, 3600, true, true, false },    { -20, 3600, true, true, true },
+		{ 20, -3600, true, true, false },   { -20, -3600, true, true, true },
+		{ 20, 0, false, true, false },      { -20, 0, false, true, true },
+		{ 20, -3600, false, false, false },
+	};
+	struct place *place = *state;
+	const struct config c = { .plugin = { .type = PLUGIN_SRIOV, .config_file = PLUGIN_FILE } };
+	const long hz = sysconf(_SC_CLK_TCK);
+
+	put_text(place, "/proc/71/comm", "sriovdp\n");
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(node_done) struct node n = { .plugin_file = strdup("the file") };
+		struct fs fs = place->os.fs;
+		struct timespec times[2], boot;
+		char stat[128];
+
+		run_verb(place, VERB_WRITE_PLUGIN, PLUGIN_FILE, 0, "");
+		if (!rows[i].is_recorded)
+			assert_int_equal(fs_remove(&fs, MEMORY_BOOT_PATH), 0);
+		clock_gettime(CLOCK_REALTIME, &times[0]);
+		clock_gettime(CLOCK_BOOTTIME, &boot);
+		times[0].tv_sec -= rows[i].step_sec;
+		times[1] = times[0];
+		assert_int_equal(utimensat(fs.root, PLUGIN_FILE + 1, times, 0), 0);
+		snprintf(stat, sizeof(stat),
+			 "71 (sriovdp) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %ld 0 0\n",
+			 (boot.tv_sec + rows[i].start_sec) * hz);
+		put_text(place, "/proc/71/stat", stat);
+		fs.is_live = true;
+		assert_int_equal(observe_plugin_processes(&fs, &c, &n), 0);
+		assert_int_equal(n.n_plugin_processes, 1);
+		assert_int_equal(n.plugin_processes[0].is_dated, rows[i].is_dated);
+		assert_int_equal(n.plugin_processes[0].since_change_sec < 0, rows[i].is_older);
+		run_verb(place, VERB_REMOVE_PLUGIN, PLUGIN_FILE, 0, "");
+	}
 }
 
 /* What "revert --vfs" takes back is the number that is there. */
@@ -1438,6 +1484,7 @@ int main(void)
 		cmocka_unit_test(no_look_is_due_when_rules_are_read),
 		cmocka_unit_test(rules_are_read_while_links_come_up_and_before_vfs_have_netdevs),
 		cmocka_unit_test(a_file_elsewhere_is_ours_with_the_text_that_was_recorded),
+		cmocka_unit_test(a_plugin_is_older_than_its_file_whatever_the_clock),
 		cmocka_unit_test(a_static_pod_is_written_after_its_file_and_its_record),
 		cmocka_unit_test(nobody_has_to_ask),
 		cmocka_unit_test(what_was_unplugged_meanwhile_is_known),

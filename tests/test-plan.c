@@ -3783,11 +3783,19 @@ static void a_plugin_that_has_not_read_its_file_is_named(_unused_ void **state)
 {
 	static const struct {
 		const char *file, *manifest;
+		bool is_dated;
 		size_t n_hints;
-	} rows[] = { { BOTH, "", 1 }, { SECOND, "", 0 }, { BOTH, POD_FILE, 0 } };
+	} rows[] = {
+		{ BOTH, "", true, 1 },
+		{ BOTH, "", false, 0 },
+		{ SECOND, "", true, 0 },
+		{ BOTH, POD_FILE, true, 0 },
+	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct plugin_process process = { 4711, "sriovdp", "cri-containerd-0123456789ab" };
+		struct plugin_process process = { 4711, "sriovdp", "cri-containerd-0123456789ab",
+						  .is_dated = rows[i].is_dated,
+						  .since_change_sec = -1 };
 		_cleanup_(plan_done) struct plan p = {};
 		struct scene s;
 

@@ -241,6 +241,8 @@ ENTRIES_FIELDS(metadata_answers_fields, struct metadata_answers, "metadata", ans
 
 static const struct field plugin_rows[] = {
 	NAME(struct plugin_record, "plugin_file", text, .flags = FIELD_FORGET | FIELD_SPARSE),
+	NUMBER(struct plugin_record, "plugin_usec", usec, .max = INT64_MAX,
+	       .flags = FIELD_FORGET | FIELD_SPARSE),
 };
 const struct fields plugin_record_fields = FIELDS(plugin_rows, struct plugin_record);
 

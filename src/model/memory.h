@@ -71,9 +71,11 @@ struct metadata_answers {
 };
 extern const struct fields metadata_answers_fields;
 
-/* "plugin_file", of this boot, one that is not in our own folder: "HASH PATH"; "": none. */
+/* "plugin_file", of this boot, one that is not in our own folder: "HASH PATH"; "": none.
+ * "plugin_usec": CLOCK_BOOTTIME when the plugin's file was written last; 0: not known. */
 struct plugin_record {
 	char text[PATH_LEN + 32];
+	uint64_t usec;
 };
 extern const struct fields plugin_record_fields;
 void plugin_record_make(struct plugin_record *ret, const char *path, const char *text);

@@ -11,7 +11,7 @@
 struct plugin_process {
 	uint32_t pid;
 	char command[32], container[80]; /* as of struct user */
-	bool is_dated;                   /* there is a file, and the next one counts */
+	bool is_dated;            /* the time of the file is known, and the next one counts */
 	int64_t since_change_sec; /* from the file's last change to its start; below 0: before */
 	uint64_t started_usec;    /* CLOCK_MONOTONIC */
 };

@@ -3,6 +3,7 @@
  * Plugin: writes and removes the device plugin's file and its static pod, with the texts of the
  * plan. When they are written, and whose a file is that is there, is plugin/plugin-plan.c.
  */
+#include "../guard/process-observe.h"
 #include "../model/memory.h"
 #include "../model/paths.h"
 #include "../os/memory-file.h"
@@ -11,19 +12,24 @@
 
 #define MAX_BYTES (1u << 20)
 
-/* In our own folder all is ours. Elsewhere the record comes last, also of the same text. */
+/* In our own folder all is ours. Elsewhere the record comes last, also of the same text, whose time
+ * stays. */
 int apply_write_plugin(struct work *w, const struct action *a)
 {
 	const char *text = w->plan->plugin;
-	struct plugin_record record;
+	struct plugin_record record = {};
 	int r;
 
 	/* Paths of actions are absolute. Plugins run with a user of their own choice: readable for
 	 * all. */
-	r = MIN(fs_output(&w->os->fs, a->target + 1, text, strlen(text), 0644), 0);
-	if (r < 0 || is_prefix(a->target, "/" PLUGIN_FOLDER))
+	r = fs_output(&w->os->fs, a->target + 1, text, strlen(text), 0644);
+	if (r < 0)
 		return r;
-	plugin_record_make(&record, a->target, text);
+	memory_read(&w->os->fs, MEMORY_BOOT, &plugin_record_fields, &record);
+	if (r > 0)
+		record.usec = process_clock_usec();
+	if (!is_prefix(a->target, "/" PLUGIN_FOLDER))
+		plugin_record_make(&record, a->target, text);
 	r = memory_write(&w->os->fs, MEMORY_BOOT, &plugin_record_fields, &record);
 	if (r < 0)
 		copy(w->error, CHILD_ERROR_LEN, "/" MEMORY_BOOT_PATH " cannot be written");

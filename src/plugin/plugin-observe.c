@@ -93,57 +93,56 @@ static void find_old_manifest(const struct fs *fs, const struct config *c, struc
 		COPY(n->old_manifest_path, path);
 }
 
-/* When the file got its present content, in clock ticks after boot. */
+/* When the file got its present content, as process_clock_usec(): noted at the write; else by the
+ * wall clock, where a time in the future tells nothing. */
 static bool get_change(const struct fs *fs, const char *path, uint64_t *ret)
 {
 	/* A FIFO may have replaced the file since it was read. */
 	_cleanup_(closep) int fd = fs_open(fs, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-	const uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
-	struct timespec now, boot;
+	const uint64_t now = process_clock_usec();
+	struct plugin_record record = {};
 	struct stat st;
 	time_t age;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0 ||
-	    clock_gettime(CLOCK_BOOTTIME, &boot) < 0)
+	if (memory_read(fs, MEMORY_BOOT, &plugin_record_fields, &record) >= 0 && record.usec > 0) {
+		*ret = record.usec;
+		return true;
+	}
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return false;
-
-	age = now.tv_sec - st.st_mtim.tv_sec;
-	*ret = age >= boot.tv_sec ? 0 : (uint64_t)(boot.tv_sec - age) * hz;
-	return true;
+	age = time(NULL) - st.st_mtim.tv_sec;
+	*ret = now - MIN(now, (uint64_t)age * USEC_PER_SEC);
+	return age >= 0;
 }
 
-/* @ticks: after boot. CLOCK_MONOTONIC stands still while the machine sleeps. */
-static uint64_t monotonic_usec(uint64_t ticks)
+/* @usec: of process_clock_usec(). CLOCK_MONOTONIC stands still while the machine sleeps. */
+static uint64_t monotonic_usec(uint64_t usec)
 {
-	const uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
-	struct timespec boot;
-	uint64_t boot_usec, usec;
+	const uint64_t age = process_clock_usec() - MIN(process_clock_usec(), usec);
 
-	if (clock_gettime(CLOCK_BOOTTIME, &boot) < 0)
-		return 0;
-	boot_usec = (uint64_t)boot.tv_sec * USEC_PER_SEC + (uint64_t)boot.tv_nsec / 1000;
-	usec = ticks * (USEC_PER_SEC / hz);
-	return now_usec() - MIN(now_usec(), boot_usec - MIN(boot_usec, usec));
+	return now_usec() - MIN(now_usec(), age);
 }
 
-/* @change: NULL when there is no file. */
+/* @change: NULL when there is no file, or its time is not known. */
 static void find_processes(const struct fs *fs, const char *command, const uint64_t *change,
 			   struct node *n)
 {
-	const int64_t hz = sysconf(_SC_CLK_TCK);
+	const uint64_t tick_usec = USEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
 	_owns_(struct processes, items) list = {};
 	struct fs unrecorded = *fs; /* a capture has no files of processes */
 
 	unrecorded.on_read = NULL;
 	node_note(n, processes_list_named(&unrecorded, command, &list));
 	FOREACH(p, list.items, list.n) {
+		const uint64_t start = p->start * tick_usec;
 		struct plugin_process found = { .pid = p->pid,
-						.started_usec = monotonic_usec(p->start),
+						.started_usec = monotonic_usec(start),
 						.is_dated = change != NULL };
 
 		if (change) { /* in seconds, and never 0 for an earlier start */
-			found.since_change_sec = ((int64_t)p->start - (int64_t)*change) / hz;
-			if (p->start < *change && found.since_change_sec == 0)
+			found.since_change_sec =
+				((int64_t)start - (int64_t)*change) / (int64_t)USEC_PER_SEC;
+			if (start < *change && found.since_change_sec == 0)
 				found.since_change_sec = -1;
 		}
 		COPY(found.command, p->command);
@@ -278,9 +277,10 @@ void observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
 		observe_registered(fs, c, n);
 	if (fs->is_live && c->plugin.type == PLUGIN_DRA_SRIOV)
 		find_processes(fs, commands[c->plugin.type], NULL, n);
-	else if (fs->is_live && plugin_has_file(c->plugin.type) && n->plugin_file &&
-		 get_change(fs, c->plugin.config_file + 1, &change))
-		find_processes(fs, commands[c->plugin.type], &change, n);
+	else if (fs->is_live && plugin_has_file(c->plugin.type) && n->plugin_file)
+		find_processes(fs, commands[c->plugin.type],
+			       get_change(fs, c->plugin.config_file + 1, &change) ? &change : NULL,
+			       n);
 }
 
 int observe_plugin_processes(const struct fs *fs, const struct config *c, struct node *n)

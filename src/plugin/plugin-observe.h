@@ -4,8 +4,9 @@
  *
  * Both published plugins read their file once, when they start (main.go of both), so one that was
  * started before the file changed knows nothing of it. Its process is known by its name: comm has
- * the first 15 letters. Start and change are compared as times after boot, to a second: the clock
- * may have been set in between, and then the file looks older or newer by that.
+ * the first 15 letters. Start and change are compared as times after boot, which no setting of the
+ * clock changes. A file without a record of that time has its mtime: unless that lies in the
+ * future, the file looks older or newer by what the clock was set.
  */
 #pragma once
 

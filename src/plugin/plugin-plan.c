@@ -160,7 +160,7 @@ static void plan_restart(const struct config *c, const struct node *n, struct pl
 		return;
 
 	FOREACH(q, n->plugin_processes, n->n_plugin_processes)
-		if (!q->is_dated || q->since_change_sec < 0) /* else it has read the file */
+		if (q->is_dated && q->since_change_sec < 0) /* else it has read the file */
 			hint_restart(p, c->plugin.config_file, q);
 }
 
