@@ -119,7 +119,8 @@ static const struct {
 	  "A running service reads the configuration and makes the pass; else this process\n"
 	  "does.\n"
 	  "With --json it prints the final state, as status does.\n"
-	  "Exit code: 0 finished, 3 degraded, 4 not within ReadyTimeoutSec=, 1 error.\n" },
+	  "Exit code: 0 finished, 3 degraded, 4 the service did not end its pass in time,\n"
+	  "1 error.\n" },
 	{ "clear", "DEVICE", "forget the losses and PCIe errors of this NIC: it no longer flaps",
 	  command_clear, NEEDS_ROOT | TAKES_CONFIG,
 	  "DEVICE is a PCI address, netdev or RDMA device of the NIC or one of its VFs. The\n"
