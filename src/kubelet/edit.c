@@ -599,13 +599,13 @@ static void widen(const struct target *t, const char *rest, size_t *from, size_t
 	*to = MIN(end + 1, t->size);
 }
 
-/* Where "--FLAG=OLD" is: at its place if that is known, else there must be one alone. A longer one
- * is not ours. Return: 1, 0 or -ENOTUNIQ. */
+/* Where "--FLAG=OLD" is: at its place if that is known, else there must be one alone. A longer one,
+ * or one in a comment, is not ours. Return: 1, 0 or -ENOTUNIQ. */
 static int find_flag(const struct target *t, const struct kubelet_edit *e, size_t *ret_from,
 		     size_t *ret_to)
 {
 	char flag[160];
-	const char *at, *end;
+	const char *at, *end, *line;
 	const size_t n = (size_t)PRINT(flag, "--%s=%s", kubelet_flag(e->pairs[0].setting), e->old);
 
 	at = memmem(t->text, t->size, flag, n);
@@ -614,6 +614,10 @@ static int find_flag(const struct target *t, const struct kubelet_edit *e, size_
 	else if (at && memmem(at + n, t->size - (size_t)(at + n - t->text), flag, n))
 		return -ENOTUNIQ;
 	if (!at)
+		return 0;
+	for (line = at; line > t->text && line[-1] != '\n';)
+		line--;
+	if (line[strspn(line, BLANKS)] == '#')
 		return 0;
 	end = at + n;
 	*ret_from = (size_t)(at - t->text);
