@@ -2545,6 +2545,14 @@ static void a_command_line_that_cannot_be_read_tells_no_address(_unused_ void **
 		  "kubelet.service: ${ARGS} is not known", "" },
 		{ SERVICE("EnvironmentFile=/run/ip\n" KUBELET "$ARGS --node-ip 192.0.2.1"), false,
 		  "", "192.0.2.1" },
+		/* The last --node-ip wins, and a word behind it may be one. */
+		{ SERVICE("EnvironmentFile=/run/ip\n" KUBELET "--node-ip=192.0.2.1 $ARGS"), false,
+		  "kubelet.service: $ARGS is not known", "192.0.2.1" },
+		{ SERVICE("EnvironmentFile=/run/ip\n" KUBELET "--node-ip=192.0.2.1 $ARGS"), true,
+		  "", "192.0.2.7" },
+		{ SERVICE("EnvironmentFile=/run/ip\n" KUBELET
+			  "$A --node-ip 192.0.2.1 --v ${V} ${B}"),
+		  false, "kubelet.service: ${B} is not known", "192.0.2.1" },
 		{ SERVICE("EnvironmentFile=/run/ip\n" KUBELET "--v=${V} --v ${V}"), false, "", "" },
 		{ SERVICE("EnvironmentFile=/run/ip\nEnvironment=IP=192.0.2.1\n" KUBELET
 			  "--node-ip=${IP}"),

@@ -290,14 +290,15 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 	return 0;
 }
 
-/* A word that may become any flag: "$NAME", and "${NAME}" that is no flag's value. */
-static const char *open_word(struct unit *u)
+/* A word behind @known that may become any flag: "$NAME", and "${NAME}" that is no flag's value. */
+static const char *open_word(struct unit *u, const struct flag *known)
 {
 	for (size_t i = 0; i < u->n_arguments; i++) {
 		struct argument *a = &u->arguments[i];
 		const char *before = i > 0 ? a[-1].text : "";
 
 		if (*a->text == '$' && a->source != SIZE_MAX &&
+		    (!known || a->source > known->source) &&
 		    !(a->text[1] == '{' && *before == '-' && !strchr(before, '='))) {
 			a->is_relevant = true; /* a copy has it */
 			return a->text;
@@ -312,14 +313,16 @@ static bool is_open(const struct flag *f)
 	return f && (f->is_cut || f->value[strcspn(f->value, "$%")]);
 }
 
-/* Notes why the kubelet's address cannot be told. With a --node-ip its name does not count. */
+/* Notes why the kubelet's address cannot be told. With a --node-ip, the last of which wins, its
+ * name does not count. */
 static void note_address_problem(struct value_look *l, struct kubelet_found *k)
 {
 	const struct flag *ip = flags_last(&l->flags, FLAG_NODE_IP),
 			  *name = flags_last(&l->flags, FLAG_HOST_NAME);
-	const char *word = open_word(&l->unit);
+	const bool is_known = ip && *ip->value && !is_open(ip);
+	const char *word = open_word(&l->unit, is_known ? ip : NULL);
 
-	if (ip && *ip->value && !is_open(ip))
+	if (is_known && !word)
 		return;
 	problem_note(k->seen.address_problem, "%s", l->rancher.problem);
 	if (l->unit.hides_address)
