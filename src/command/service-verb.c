@@ -115,7 +115,9 @@ static int apply(const struct command *cmd, struct session *s)
 
 	if (r < 0)
 		return log_error_errno(r, "/" REQUEST_PATH);
-	if (r == 0 && (r = fs_remove(&s->os.fs, HOLD_PATH)) < 0)
+	if (r == 0 && fs_exists(&s->os.fs, HOLD_PATH))
+		r = fs_remove(&s->os.fs, HOLD_PATH);
+	if (r < 0)
 		return log_error_errno(r, "/" HOLD_PATH);
 	if (r == 0)
 		return service_apply(run_pass, &s->os, &s->config, cmd->config);
