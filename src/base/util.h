@@ -255,12 +255,17 @@ static inline void closep(int *fd)
 
 CLEANUP(closedirp, DIR *, closedir);
 
-static inline uint64_t now_usec(void) /* CLOCK_MONOTONIC */
+static inline uint64_t clock_usec(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC;
+}
+
+static inline uint64_t now_usec(void)
+{
+	return clock_usec(CLOCK_MONOTONIC);
 }
 
 /* For SORT() and SEARCH(), also of an array of structs whose first member is the number, or the

@@ -329,8 +329,7 @@ static int make_manifest(struct os *d, const struct config *c, char **ret)
 			  "are \"-\": use another Resource= for one of them");
 	if (r == -E2BIG)
 		log_error("A resource has a name of more than 63 characters, or more devices than "
-			  "one "
-			  "DeviceClass can select: use another Resource=, or several");
+			  "one DeviceClass can select: use another Resource=, or several");
 	return r;
 }
 

@@ -47,20 +47,13 @@ static int read_process(const struct fs *fs, const char *name, struct process *r
 	       parse_stat(stat, ret);
 }
 
-uint64_t process_clock_usec(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC;
-}
-
 uint64_t process_age_usec(const struct fs *fs, const char *pid)
 {
 	const uint64_t tick_usec = USEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
 	struct process p = {};
 
-	return read_process(fs, pid, &p) ? process_clock_usec() - p.start * tick_usec : UINT64_MAX;
+	return read_process(fs, pid, &p) ? clock_usec(CLOCK_BOOTTIME) - p.start * tick_usec
+					 : UINT64_MAX;
 }
 
 uint64_t process_started_usec(const struct fs *fs)

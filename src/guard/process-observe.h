@@ -33,7 +33,6 @@ int processes_list_named(const struct fs *fs, const char *command, struct proces
  * clock ticks (proc(5), starttime).
  */
 uint64_t process_started_usec(const struct fs *fs);
-uint64_t process_clock_usec(void); /* CLOCK_BOOTTIME, by which starts of processes are counted */
 uint64_t process_age_usec(const struct fs *fs, const char *pid); /* UINT64_MAX: not known */
 
 /*

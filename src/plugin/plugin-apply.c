@@ -3,7 +3,6 @@
  * Plugin: writes and removes the device plugin's file and its static pod, with the texts of the
  * plan. When they are written, and whose a file is that is there, is plugin/plugin-plan.c.
  */
-#include "../guard/process-observe.h"
 #include "../model/memory.h"
 #include "../model/paths.h"
 #include "../os/memory-file.h"
@@ -27,7 +26,7 @@ int apply_write_plugin(struct work *w, const struct action *a)
 		return r;
 	memory_read(&w->os->fs, MEMORY_BOOT, &plugin_record_fields, &record);
 	if (r > 0)
-		record.usec = process_clock_usec();
+		record.usec = clock_usec(CLOCK_BOOTTIME);
 	if (!is_prefix(a->target, "/" PLUGIN_FOLDER))
 		plugin_record_make(&record, a->target, text);
 	r = memory_write(&w->os->fs, MEMORY_BOOT, &plugin_record_fields, &record);

@@ -93,34 +93,34 @@ static void find_old_manifest(const struct fs *fs, const struct config *c, struc
 		COPY(n->old_manifest_path, path);
 }
 
-/* When the file got its present content, as process_clock_usec(): noted at the write; else by the
+/* When the file got its present content, by CLOCK_BOOTTIME: noted at the write; else by the
  * wall clock, where a time in the future tells nothing. */
 static bool get_change(const struct fs *fs, const char *path, uint64_t *ret)
 {
 	/* A FIFO may have replaced the file since it was read. */
 	_cleanup_(closep) int fd = fs_open(fs, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-	const uint64_t now = process_clock_usec();
+	const uint64_t now = clock_usec(CLOCK_BOOTTIME);
 	struct plugin_record record = {};
 	struct stat st;
 	time_t age;
 
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return false;
 	if (memory_read(fs, MEMORY_BOOT, &plugin_record_fields, &record) >= 0 && record.usec > 0) {
 		*ret = record.usec;
 		return true;
 	}
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return false;
 	age = time(NULL) - st.st_mtim.tv_sec;
 	*ret = now - MIN(now, (uint64_t)age * USEC_PER_SEC);
 	return age >= 0;
 }
 
-/* @usec: of process_clock_usec(). CLOCK_MONOTONIC stands still while the machine sleeps. */
+/* @usec: of CLOCK_BOOTTIME. CLOCK_MONOTONIC stands still while the machine sleeps. */
 static uint64_t monotonic_usec(uint64_t usec)
 {
-	const uint64_t age = process_clock_usec() - MIN(process_clock_usec(), usec);
+	const uint64_t boot = clock_usec(CLOCK_BOOTTIME), now = now_usec();
 
-	return now_usec() - MIN(now_usec(), age);
+	return now - MIN(now, boot - MIN(boot, usec));
 }
 
 /* @change: NULL when there is no file, or its time is not known. */
