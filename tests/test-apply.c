@@ -1370,7 +1370,7 @@ static void a_plugin_is_older_than_its_file_whatever_the_clock(void **state)
 		clock_gettime(CLOCK_BOOTTIME, &boot);
 		times[0].tv_sec -= rows[i].step_sec;
 		times[1] = times[0];
-		assert_int_equal(utimensat(fs.root, PLUGIN_FILE + 1, times, 0), 0);
+		assert_int_equal(utimensat(fs.root, &PLUGIN_FILE[1], times, 0), 0);
 		snprintf(stat, sizeof(stat),
 			 "71 (sriovdp) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %ld 0 0\n",
 			 (boot.tv_sec + rows[i].start_sec) * hz);
