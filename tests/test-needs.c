@@ -246,6 +246,17 @@ static void node_nic_replaces_all_inference(void **state _unused_)
 	}
 }
 
+static void node_nic_is_not_the_name_that_udev_replaces(void **state _unused_)
+{
+	struct scene s;
+
+	set_scene(&s);
+	add_destination(&s, TO_DEFAULT, "192.0.2.1", UPLINK);
+	COPY(s.config.service.node_nic, "netdev:eth1");
+	netdev(&s, RAIL)->is_unnamed = true;
+	assert_needs(&s, WAY0);
+}
+
 /* --- the kubelet's address --- */
 
 static void kubelets_address_is_found_in_its_own_order(void **state _unused_)
@@ -1462,6 +1473,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(node_nic_replaces_all_inference),
+		cmocka_unit_test(node_nic_is_not_the_name_that_udev_replaces),
 		cmocka_unit_test(kubelets_address_is_found_in_its_own_order),
 		cmocka_unit_test(a_kubelets_address_on_a_dummy_tells_no_function),
 		cmocka_unit_test(a_kubelet_whose_command_line_is_not_known_may_have_any_address),

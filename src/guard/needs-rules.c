@@ -187,7 +187,7 @@ static void add_named(struct search *s, const char *match)
 		if (!pci->physfn[0] && plan_is_match(match, s->n, s->memory, pci))
 			add_function(s, pci->address, &e);
 	for (size_t i = 0; i < s->n->n_netdevs; i++)
-		if (is_netdev_match(match, &s->n->netdevs[i]))
+		if (!s->n->netdevs[i].is_unnamed && is_netdev_match(match, &s->n->netdevs[i]))
 			add_root(s, &s->n->netdevs[i], &e, &leads);
 }
 
