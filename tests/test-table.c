@@ -432,13 +432,14 @@ static void the_best_of_several_routes_is_copied(_unused_ void **state)
 	yes(&s);
 	add_route(&s, "10.0.0.0", 24, RAIL1, NULL, 200)->scope = RT_SCOPE_LINK;
 	add_route(&s, "10.0.0.0", 24, RAIL1, "10.0.0.7", 5000);
+	add_route(&s, "10.90.0.0", 16, RAIL1, "10.0.0.9", 0)->has_more = true;
 	add_route(&s, "10.90.0.0", 16, OTHER, "10.9.0.1", 10);
 	add_route(&s, "10.90.0.0", 16, RAIL1, "10.0.0.1", 20);
 	add_route(&s, "10.90.0.0", 16, RAIL1, "10.0.0.7", 500);
 	carry_out(&s);
-	assert_int_equal(s.node.n_routes, 5 + 2);
-	assert_true(is_zero(s.routes[5].gateway));
-	assert_memory_equal(s.routes[6].gateway, ((uint8_t[4]){ 10, 0, 0, 1 }), 4);
+	assert_int_equal(s.node.n_routes, 6 + 2);
+	assert_true(is_zero(s.routes[6].gateway));
+	assert_memory_equal(s.routes[7].gateway, ((uint8_t[4]){ 10, 0, 0, 1 }), 4);
 }
 
 static void the_primary_address_is_the_source_in_any_order(_unused_ void **state)

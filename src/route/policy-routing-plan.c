@@ -68,9 +68,10 @@ static const struct route *main_route(const struct node *n, uint32_t ifindex, in
 	const struct route *best = NULL;
 
 	FOREACH(t, n->routes, n->n_routes)
-		if (t->table == RT_TABLE_MAIN && (!ifindex || t->ifindex == ifindex) &&
-		    t->family == family && t->prefix_len == prefix_len &&
-		    memcmp(t->dst, dst, sizeof(t->dst)) == 0 && (!best || t->metric < best->metric))
+		if (t->table == RT_TABLE_MAIN && !t->has_more &&
+		    (!ifindex || t->ifindex == ifindex) && t->family == family &&
+		    t->prefix_len == prefix_len && memcmp(t->dst, dst, sizeof(t->dst)) == 0 &&
+		    (!best || t->metric < best->metric))
 			best = t;
 	return best;
 }
