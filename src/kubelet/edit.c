@@ -617,7 +617,7 @@ static int find_flag(const struct target *t, const struct kubelet_edit *e, size_
 		return 0;
 	for (line = at; line > t->text && line[-1] != '\n';)
 		line--;
-	if (line[strspn(line, BLANKS)] == '#')
+	if (strchr("#;", line[strspn(line, BLANKS)]))
 		return 0;
 	end = at + n;
 	*ret_from = (size_t)(at - t->text);
