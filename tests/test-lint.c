@@ -576,6 +576,7 @@ static void without_a_usable_device_there_are_no_objects(_unused_ void **state)
 
 static void objects_that_the_api_would_refuse_are_not_made(_unused_ void **state)
 {
+	struct device_config third = { .resource = "rdma/Hca" };
 	static const char name[] =
 		"rdma.gpu-cluster-east-1.networking.example.internal/rail_network";
 	struct pci pcis[700] = {};
@@ -590,6 +591,14 @@ static void objects_that_the_api_would_refuse_are_not_made(_unused_ void **state
 	s.config.plugin.resource[63] = '\0';
 	assert_int_equal(output_dra(&s.config, &s.node, &s.plan, &text), 0);
 	free(TAKE(text));
+
+	set_scene(&s, PLUGIN_DRA_SRIOV); /* rdma/hca is that of a VF, rdma/Hca of a PF or of a VF */
+	COPY(s.pcis[1].physfn, PF);
+	s.devices[2].config = s.devices[3].config = &third;
+	assert_int_equal(output_dra(&s.config, &s.node, &s.plan, &text), 0);
+	free(TAKE(text));
+	COPY(s.pcis[2].physfn, PF);
+	assert_int_equal(output_dra(&s.config, &s.node, &s.plan, &text), -EEXIST);
 
 	set_scene(&s, PLUGIN_DRANET);
 	for (size_t i = 0; i < ELEMENTSOF(devices); i++) {

@@ -161,13 +161,14 @@ static void set_name(struct dra_pool *pool)
 /* Has a resource before this one objects of the same name? */
 static bool is_named_twice(const struct dra_pool *pool)
 {
-	struct dra_pool other = {};
+	struct dra_pool other = *pool;
 
+	other.resource = NULL;
 	while ((other.resource =
 			output_plugin_next_resource(pool->config, pool->plan, other.resource)) &&
 	       !streq(other.resource, pool->resource)) {
 		set_name(&other);
-		if (streq(other.name, pool->name))
+		if (!has_none(&other) && streq(other.name, pool->name))
 			return true;
 	}
 	return false;
