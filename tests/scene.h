@@ -45,6 +45,8 @@ static inline int make_whole_plan(const struct config *c, struct node *n, struct
 	struct destination destinations[2];
 	int r;
 
+	if (n->n_destinations > 0)
+		return plan_make(c, n, memory, tried, is_wait_over, ret);
 	n->destinations = destinations;
 	n->n_destinations = scene_destinations(n, destinations);
 	r = plan_make(c, n, memory, tried, is_wait_over, ret);

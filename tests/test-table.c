@@ -44,6 +44,7 @@ struct scene {
 	struct rule rules[16];
 	struct neighbour neighbours[4];
 	struct lookup lookups[4];
+	struct destination destination;
 	struct metadata metadatas[2];
 	struct ledger_entry ledger[8];
 	struct module modules[4];
@@ -770,6 +771,55 @@ static void is_static(struct scene *s)
 	s->sections[0].address = ip("10.0.0.5", 24);
 	s->sections[0].gateway = ip("10.0.0.1", 0);
 }
+/* An API server, 10.0.0.50, whose packets leave by a NIC that is not ours. */
+static void reach_server(struct scene *s, uint32_t prefix_len)
+{
+	struct lookup *l = &s->destination.lookup;
+
+	s->destination.to = TO_API_SERVER;
+	*l = (struct lookup){ .found = OTHER, .prefix_len = prefix_len };
+	parse("10.0.0.50", &l->family, l->dst);
+	s->node.destinations = &s->destination;
+	s->node.n_destinations = 1;
+}
+static void static_before_a_server(struct scene *s)
+{
+	is_static(s);
+	reach_server(s, 8);
+}
+static void static_behind_a_server(struct scene *s)
+{
+	is_static(s);
+	add_route(s, "10.0.0.0", 24, OTHER, NULL, 100);
+	reach_server(s, 24);
+}
+/* It is up once its address was added. */
+static void down_before_a_server(struct scene *s)
+{
+	s->sections[0].match = (char *)"pci:" FIRST;
+	add_address(s, RAIL1, "10.0.0.5", 24, 0);
+	s->netdevs[0].is_up = false;
+	reach_server(s, 8);
+}
+static void down_behind_a_server(struct scene *s)
+{
+	down_before_a_server(s);
+	add_route(s, "10.0.0.0", 24, OTHER, NULL, 0);
+	reach_server(s, 24);
+}
+static void down_beside_a_server(struct scene *s)
+{
+	down_behind_a_server(s);
+	s->routes[0].metric = 100;
+}
+static void down_below_a_vlan(struct scene *s)
+{
+	down_before_a_server(s);
+	s->netdevs[3] =
+		(struct netdev){ .ifindex = 95, .name = "eth1.5", .kind = "vlan", .link = RAIL1 };
+	s->node.n_netdevs = 4;
+	s->addresses[0].ifindex = 95;
+}
 static void static_below_a_vlan(struct scene *s)
 {
 	is_static(s);
@@ -881,6 +931,23 @@ static void addresses_come_from_where_the_configuration_says(_unused_ void **sta
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
 		{ "metadata, below a VLAN of the host", metadata_below_a_vlan,
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
+		{ "it would take the way to a server", static_before_a_server,
+		  "wait " FIRST " address-diverts" },
+		{ "the way to a server is as long", static_behind_a_server,
+		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
+		{ "down, and would take the way to a server", down_before_a_server,
+		  "wait " FIRST " address-diverts\n"
+		  "set-metric " FIRST " 10.0.0.5/24 -> 200" },
+		{ "down, and the way to a server is as good", down_behind_a_server,
+		  "set-link-up " FIRST "\n"
+		  "set-metric " FIRST " 10.0.0.5/24 -> 200" },
+		{ "down, and better than the way to a server, until it is ranked",
+		  down_beside_a_server,
+		  "wait " FIRST " address-diverts\n"
+		  "set-metric " FIRST " 10.0.0.5/24 -> 200" },
+		{ "down, with the address on a VLAN", down_below_a_vlan,
+		  "wait " FIRST " address-diverts\n"
+		  "set-metric " FIRST " 10.0.0.5/24 -> 200" },
 		{ "of two NICs", static_of_two,
 		  "wait " FIRST " address-ambiguous\nwait " SECOND " address-ambiguous" },
 		{ "of two sections", static_of_two_sections,

@@ -642,6 +642,13 @@ static const struct {
 		"Match=pci:0000:41:00.0.",
 		SEVERITY_ERROR,
 	},
+	[REASON_ADDRESS_DIVERTS] = {
+		"address-diverts",
+		"With this address on a NIC that is up, packets to a place that the node must reach "
+		"would leave by that NIC, which they do not now",
+		"Give the NIC an address of another network, or add a route to that place alone by "
+		"the interface that its packets leave by now.",
+	},
 	[REASON_METADATA_WAITING] = {
 		"metadata-waiting",
 		"The cloud's metadata service has not yet returned an address for this NIC",

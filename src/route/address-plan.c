@@ -43,6 +43,8 @@ static void want_address(const struct config *c, const struct node *n, struct pl
 	memcpy(want.local, k->address.bytes, sizeof(want.local));
 	memcpy(want.peer, k->address.bytes, sizeof(want.peer));
 	want.metric = nic_netdev_metric(c, n, p, k, &want);
+	if (nic_netdev_diverts(n, p, k->device->pci->address, &want))
+		return;
 	ip_format(want.family, want.local, want.prefix_len, text, sizeof(text));
 	a = nic_netdev_add_action(p, k, VERB_ADD_ADDRESS, want.ifindex, text);
 	a->address = want;

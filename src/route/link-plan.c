@@ -42,6 +42,14 @@ static void want_no_default_route(const struct memory *unmanaged, struct plan *p
 	a->detail = action_text(&p->texts, nd->name);
 }
 
+/* Is the address on the netdev, or on a VLAN of it? */
+static bool is_on(const struct node *n, const struct address *a, const struct netdev *nd)
+{
+	const struct netdev *on = node_netdev(n, a->ifindex);
+
+	return on && (on == nd || (streq(on->kind, "vlan") && on->link == nd->ifindex));
+}
+
 static void want_up(const struct node *n, const struct memory *unmanaged, struct plan *p,
 		    const struct device *d, const struct netdev *nd)
 {
@@ -49,6 +57,10 @@ static void want_up(const struct node *n, const struct memory *unmanaged, struct
 
 	/* A port that is up can be enslaved by no plain "ip link set master": bond_enslave(). */
 	if (nd->is_up || (node_keeps_down(n, nd) && !p->is_wait_over))
+		return;
+	/* VLANs above it go up with it: vlan_device_event() in net/8021q/vlan.c. */
+	if (ANY(x, n->addresses, n->n_addresses,
+		!nd->master && is_on(n, x, nd) && nic_netdev_diverts(n, p, d->pci->address, x)))
 		return;
 	want_no_default_route(unmanaged, p, d, nd);
 

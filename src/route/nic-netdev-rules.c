@@ -45,6 +45,41 @@ bool nic_netdev_is_routed(const struct address *a)
 	return a->scope == RT_SCOPE_UNIVERSE && !(a->flags & bad);
 }
 
+/* Is the prefix route of @a better than the route by which packets of this look-up leave? */
+static bool is_better(const struct node *n, const struct address *a, const struct lookup *l)
+{
+	return a->prefix_len > l->prefix_len ||
+	       (a->prefix_len == l->prefix_len &&
+		ANY(t, n->routes, n->n_routes,
+		    t->table == RT_TABLE_MAIN && t->family == a->family && t->ifindex == l->found &&
+			    t->prefix_len == l->prefix_len &&
+			    ip_is_in_prefix(l->dst, t->dst, t->prefix_len) &&
+			    t->metric > a->metric));
+}
+
+bool nic_netdev_diverts(const struct node *n, struct plan *p, const char *pci,
+			const struct address *a)
+{
+	/* A default destination is one that no prefix has: it is chosen anew. */
+	const struct destination *d =
+		FIND(k, n->destinations, n->n_destinations,
+		     k->to != TO_DEFAULT && k->to != TO_VRF && k->to != TO_MOUNT &&
+			     k->lookup.family == a->family && k->lookup.result == 0 &&
+			     k->lookup.found != a->ifindex &&
+			     ip_is_in_prefix(k->lookup.dst, a->local, a->prefix_len) &&
+			     is_better(n, a, &k->lookup));
+	char to[48], text[48];
+
+	if (!d)
+		return false;
+	ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
+	ip_format(a->family, d->lookup.dst, ip_bits(a->family), to, sizeof(to));
+	plan_add_wait(p, STEP_ROUTE, CLASS_IMPOSSIBLE, pci, REASON_ADDRESS_DIVERTS,
+		      "%s: %s, %s, leaves by %s", text, to, d->words,
+		      (node_netdev(n, d->lookup.found) ?: &(struct netdev){})->name);
+	return true;
+}
+
 bool nic_netdev_gateway(const struct node *n, const struct nic_netdev *k, int family,
 			uint8_t ret[static 16])
 {

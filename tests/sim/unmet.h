@@ -17,7 +17,7 @@ static const struct {
 	{ "test-modprobe.c", { "write-options", "remove-options" } },
 	{ "test-table.c",
 	  { "keep-neighbour", "probe-neighbour", "remove-neighbour", "no-ipv6-gid", "terway-eni",
-	    "ipv6-erdma", "nic-in-use" } },
+	    "ipv6-erdma", "nic-in-use", "address-diverts" } },
 	{ "test-output.c",
 	  { "option-conflict", "autoprobe-off", "gpu-shared-multi", "worker-died",
 	    "ready-timeout" } },
