@@ -401,11 +401,15 @@ static int slow_look(void *userdata, _unused_ const struct config *c,
 	struct slow *s = userdata;
 	struct memory memory = {};
 	struct node n = { .boot_id = "boot", .now_usec = s->now_usec };
-	struct device_memory *m = APPEND(memory.devices, memory.n_devices);
+	struct device_memory *m;
 
+	memory_read(&s->os.fs, MEMORY_BOOT, &pass_memory_fields, &memory);
+	m = FIND(it, memory.devices, memory.n_devices, streq(it->pci, PF))
+		    ?: APPEND(memory.devices, memory.n_devices);
 	assert_non_null(m);
 	COPY(m->pci, PF);
 	m->was_usable = true; /* and has no RDMA device any more */
+	m->was_lost = false;
 	for (size_t i = 0; i < ELEMENTSOF(s->changes); i++) {
 		add_function(&n, s->changes[i].target, "igb");
 		n.netdevs[i].mtu =
@@ -503,6 +507,7 @@ static void a_change_outlives_its_plan_and_the_pass_ends_with_it(_unused_ void *
 	const struct pass pass = {
 		.config = &config, .on_start = slow_start, .is_service = true, .userdata = &s
 	};
+	_cleanup_(memory_done) struct memory memory = {};
 	struct pass_result result = {};
 
 	tree_make(&s.tree);
@@ -516,6 +521,12 @@ static void a_change_outlives_its_plan_and_the_pass_ends_with_it(_unused_ void *
 	assert_int_equal(result.n_lost, 0); /* it is lost for SettleSec= to the microsecond */
 	assert_true(s.n_answers > 0);
 	assert_int_equal(fs_exists(&s.tree.fs, STATE_PATH), 1);
+	/* The first change was counted once, although two more looks followed the one that wrote
+	 * it. */
+	assert_int_equal(memory_read(&s.tree.fs, MEMORY_BOOT, &pass_memory_fields, &memory), 0);
+	assert_int_equal(memory.n_attempts, 2);
+	for (size_t i = 0; i < memory.n_attempts; i++)
+		assert_int_equal(memory.attempts[i].n, 1);
 	tree_remove(&s.tree);
 }
 

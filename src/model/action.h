@@ -83,6 +83,7 @@ struct action {
 	bool is_done;     /* it was tried */
 	bool is_recalled; /* it failed in a pass before this one */
 	bool is_refused;  /* not begun: the look right before it did not want it */
+	bool is_noted;    /* set by the pass: memory was written with its count */
 	uint64_t took_usec;
 	uint32_t pid;      /* of the process that did not come back; 0: it did */
 	bool is_gone;      /* it failed as its function was unplugged, or unbound, meanwhile */

@@ -499,10 +499,11 @@ static int conclude(struct progress *pr, const struct node *n, const struct memo
  * two minutes, and what became of the other cards is known by then. This comes before the time
  * limit as well: degrade() adds to the state that was written last.
  */
-static int write_meanwhile(const struct progress *pr, const struct apply *ap, const struct node *n,
+static int write_meanwhile(struct progress *pr, const struct apply *ap, const struct node *n,
 			   const struct memory *memory, struct plan *p)
 {
 	char text[192];
+	int r;
 
 	if (!pr->pass->is_service || pr->pass->make_plan ||
 	    now(pr->world) - pr->started_usec < LONG_USEC)
@@ -510,7 +511,10 @@ static int write_meanwhile(const struct progress *pr, const struct apply *ap, co
 	action_describe(apply_oldest(ap), text, sizeof(text));
 	if (pr->is_wait_over)
 		plan_add_hint(p, REASON_READY_TIMEOUT, "", "%s", text);
-	return plan_result(p) ?: write_state(&pr->world->os->fs, pr->pass->config, n, memory, p);
+	r = plan_result(p) ?: write_state(&pr->world->os->fs, pr->pass->config, n, memory, p);
+	FOREACH(a, pr->tried.actions, pr->tried.n_actions)
+		a->is_noted |= r >= 0 && a->is_done;
+	return r;
 }
 
 /*

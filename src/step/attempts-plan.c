@@ -296,7 +296,7 @@ int plan_note_repeats(const struct config *c, const struct node *n, const struct
 
 	forget(n, memory, is_counting, tried->is_asked || !streq(memory->last_hash, c->hash));
 	FOREACH_WHILE(a, tried->actions, tried->n_actions, r >= 0)
-		if (a->is_done && a->result >= 0 && is_counted(a) &&
+		if (a->is_done && !a->is_noted && a->result >= 0 && is_counted(a) &&
 		    (!tried->is_asked || a->verb == VERB_PROBE_DRIVER) && !is_part(tried, a))
 			r = note(a, n, memory);
 	return r;

@@ -61,8 +61,9 @@ void plan_forget_replaced(const struct node *n, struct attempts *tried);
 
 /*
  * Counts the changes of this pass that succeeded, as of the time of this look, and forgets failed
- * and past ones. A pass that a person asked for restores nothing: all counts begin again after it,
- * and with another configuration. Return: 0 or -ENOMEM.
+ * and past ones. A change whose count was written already (is_noted) is in @memory. A pass that a
+ * person asked for restores nothing: all counts begin again after it, and with another
+ * configuration. Return: 0 or -ENOMEM.
  */
 int plan_note_repeats(const struct config *c, const struct node *n, const struct attempts *tried,
 		      struct memory *memory);
