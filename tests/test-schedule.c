@@ -83,6 +83,11 @@ static void devices_that_are_due_put_a_pass_off_for_longer(void **state _unused_
 		assert_int_equal(s.at_usec[TIMER_SETTLE],
 				 MIN(now + 2 * SEC, START + 10 * SEC + 30 * SEC));
 	}
+	/* Nor is this storm shorter than the quiet that is asked for. */
+	s.settle_usec = 60 * SEC;
+	at(&s, START + 20 * SEC, EVENT_CHANGED, NULL);
+	assert_int_equal(s.at_usec[TIMER_SETTLE], START + 70 * SEC);
+	s.settle_usec = SEC;
 	s.n_ibdevs = 14;
 	at(&s, START + 12 * SEC, EVENT_CHANGED, NULL);
 	assert_int_equal(s.at_usec[TIMER_SETTLE], START + 13 * SEC);
@@ -108,6 +113,38 @@ static void the_look_begins_ahead_and_an_event_cancels_it(void **state _unused_)
 	assert_int_equal(at(&s, START + 21 * SEC, TIMER_SETTLE, NULL), DO_RELEASE);
 	/* From here on it changes the node, and is not killed. */
 	assert_int_equal(at(&s, START + 21 * SEC, EVENT_CHANGED, NULL), 0);
+}
+
+/* No event tells that a process began to use a device, nor of the state of some ports. */
+static void a_look_that_was_held_for_long_is_made_again(void **state _unused_)
+{
+	static const struct {
+		uint64_t looked, due; /* looked 0: it still looks */
+		enum schedule_event event;
+		unsigned todo;
+	} cases[] = {
+		{ 20 * SEC, 22 * SEC, TIMER_SETTLE, DO_RELEASE },
+		{ 20 * SEC, 23 * SEC, TIMER_SETTLE, DO_KILL },
+		{ 20 * SEC, 23 * SEC, TIMER_LOOK, DO_KILL },
+		{ 20 * SEC, 23 * SEC, TIMER_RETRY, DO_KILL },
+		{ 0, 40 * SEC, TIMER_SETTLE, DO_RELEASE },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct schedule s = begun(&ready);
+
+		s.settle_usec = 30 * SEC;
+		at(&s, START + 10 * SEC, EVENT_CHANGED, NULL);
+		/* Two seconds before the end of the quiet: then it is not held for longer. */
+		assert_int_equal(s.at_usec[TIMER_AHEAD], START + 38 * SEC);
+		assert_int_equal(at(&s, START + 18 * SEC, TIMER_AHEAD, NULL), DO_LOOK);
+		if (cases[i].looked > 0)
+			at(&s, START + cases[i].looked, EVENT_LOOKED, NULL);
+		assert_int_equal(at(&s, START + cases[i].due, cases[i].event, NULL), cases[i].todo);
+		if (cases[i].todo == DO_KILL)
+			assert_int_equal(at(&s, START + cases[i].due, EVENT_ENDED, NULL), DO_PASS);
+		assert_int_equal(s.was_retry, cases[i].event == TIMER_RETRY);
+	}
 }
 
 static void a_whole_node_does_not_wait_for_the_end_of_the_quiet(void **state _unused_)
@@ -482,6 +519,7 @@ int main(void)
 			a_pass_begins_when_it_is_quiet_and_a_storm_puts_it_off_for_five_seconds),
 		cmocka_unit_test(devices_that_are_due_put_a_pass_off_for_longer),
 		cmocka_unit_test(the_look_begins_ahead_and_an_event_cancels_it),
+		cmocka_unit_test(a_look_that_was_held_for_long_is_made_again),
 		cmocka_unit_test(a_whole_node_does_not_wait_for_the_end_of_the_quiet),
 		cmocka_unit_test(what_happens_during_a_pass_makes_another_one),
 		cmocka_unit_test(what_failed_is_tried_again_at_growing_intervals),

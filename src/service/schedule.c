@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule.h"
 
-/* The look of the next pass begins after a quarter of SettleSec=, and ends within the rest. */
-#define AHEAD(settle_usec)  ((settle_usec) / 4)
+/* No event tells of a new user of a device: a look that was held for longer is made again. */
+#define HELD_USEC (2 * USEC_PER_SEC)
+/*
+ * The look of the next pass begins after a quarter of SettleSec=, or HELD_USEC before its end if
+ * that is later, and ends within the rest.
+ */
+#define AHEAD(settle_usec)  ((settle_usec) - MIN((settle_usec) * 3 / 4, HELD_USEC))
 #define AHEAD_AT_START_USEC (60 * USEC_PER_MSEC) /* at most: READY=1 waits for it */
 /* The last look before ReadyTimeoutSec= is over leaves this time to write all files. */
 #define LAST_LOOK_USEC (5 * USEC_PER_SEC)
@@ -71,7 +76,7 @@ static bool is_ibdev_due(const struct schedule *s)
 static void arm_settle(struct schedule *s)
 {
 	uint64_t settle_usec = s->settle_usec, ahead_usec = AHEAD(settle_usec);
-	uint64_t storm_usec = MAX(STORM_USEC, settle_usec);
+	uint64_t storm_usec = STORM_USEC;
 
 	if (is_ibdev_due(s)) {
 		settle_usec = ahead_usec = MAX(settle_usec, DUE_USEC);
@@ -81,8 +86,9 @@ static void arm_settle(struct schedule *s)
 	}
 	if (!s->is_local)
 		s->at_usec[TIMER_AHEAD] = MAX(s->event_usec + ahead_usec, s->not_before_usec);
-	s->at_usec[TIMER_SETTLE] = MAX(MIN(s->event_usec + settle_usec, s->storm_usec + storm_usec),
-				       s->not_before_usec);
+	s->at_usec[TIMER_SETTLE] =
+		MAX(MIN(s->event_usec + settle_usec, s->storm_usec + MAX(storm_usec, settle_usec)),
+		    s->not_before_usec);
 }
 
 static void begin(struct schedule *s, enum schedule_state state)
@@ -93,6 +99,7 @@ static void begin(struct schedule *s, enum schedule_state state)
 	s->was_by_hand = s->is_by_hand;
 	s->is_first = s->is_retry = s->is_by_hand = false;
 	s->n_ibdevs_known = s->n_ibdevs;
+	s->held_usec = 0;
 }
 
 static void forget_begin(struct schedule *s)
@@ -102,9 +109,21 @@ static void forget_begin(struct schedule *s)
 	s->is_by_hand |= s->was_by_hand;
 }
 
-/* Also after a look that went on ahead. */
-static unsigned start_pass(struct schedule *s)
+static unsigned cancel(struct schedule *s)
 {
+	if (s->state != SCHEDULE_LOOKING)
+		return 0;
+	s->state = SCHEDULE_CANCELLED;
+	forget_begin(s);
+	return DO_KILL;
+}
+
+/* Also after a look that went on ahead. */
+static unsigned start_pass(struct schedule *s, const struct schedule_input *in)
+{
+	const bool is_old = s->held_usec > 0 && in->now_usec - s->held_usec > HELD_USEC;
+	const unsigned todo = is_old ? cancel(s) : 0;
+
 	s->storm_usec = 0;
 	s->at_usec[TIMER_AHEAD] = SCHEDULE_NEVER;
 	switch (s->state) {
@@ -116,20 +135,11 @@ static unsigned start_pass(struct schedule *s)
 		return DO_RELEASE;
 	case SCHEDULE_CANCELLED:
 		s->is_again = true;
-		return 0;
+		return todo;
 	case SCHEDULE_PASS:
 		return 0;
 	}
 	return 0;
-}
-
-static unsigned cancel(struct schedule *s)
-{
-	if (s->state != SCHEDULE_LOOKING)
-		return 0;
-	s->state = SCHEDULE_CANCELLED;
-	forget_begin(s);
-	return DO_KILL;
 }
 
 /* @is_over: nothing is left to wait for. A degraded node waits on for what can still come. */
@@ -187,7 +197,7 @@ static unsigned on_changed(struct schedule *s, const struct schedule_input *in)
 	return todo;
 }
 
-/* Unless an event cancels it, the look is as good as one made later. */
+/* Unless an event cancels it, the look is as good as one made up to HELD_USEC later. */
 static unsigned on_ahead(struct schedule *s, const struct schedule_input *in _unused_)
 {
 	if (s->state != SCHEDULE_IDLE)
@@ -196,36 +206,32 @@ static unsigned on_ahead(struct schedule *s, const struct schedule_input *in _un
 	return DO_LOOK;
 }
 
-static unsigned on_pass_due(struct schedule *s, const struct schedule_input *in _unused_)
-{
-	return start_pass(s);
-}
-
-static unsigned on_retry(struct schedule *s, const struct schedule_input *in _unused_)
+static unsigned on_retry(struct schedule *s, const struct schedule_input *in)
 {
 	s->is_retry = true;
 	s->is_again = s->state != SCHEDULE_IDLE;
-	return start_pass(s);
+	return start_pass(s, in);
 }
 
 /* A driver, a lock or a file may keep a pass for hours, and READY=1 waits for none of them. */
-static unsigned on_deadline(struct schedule *s, const struct schedule_input *in _unused_)
+static unsigned on_deadline(struct schedule *s, const struct schedule_input *in)
 {
 	if (s->is_wait_over)
 		return s->is_local || s->is_ready ? 0 : DO_DEGRADE_LATE | tell_ready(s, true);
 	s->is_wait_over = true;
 	s->is_again = s->state != SCHEDULE_IDLE;
 	s->at_usec[TIMER_DEADLINE] = s->ready_usec;
-	return start_pass(s);
+	return start_pass(s, in);
 }
 
 /* READY=1 does not wait for the end of the quiet when nothing is left to be done to the node. */
 static unsigned on_looked(struct schedule *s, const struct schedule_input *in)
 {
+	s->held_usec = in->now_usec;
 	if (!in->is_whole || s->is_ready || s->state != SCHEDULE_LOOKING)
 		return 0;
 	s->at_usec[TIMER_SETTLE] = SCHEDULE_NEVER;
-	return start_pass(s);
+	return start_pass(s, in);
 }
 
 /*
@@ -305,13 +311,13 @@ static unsigned on_failed(struct schedule *s, const struct schedule_input *in)
 }
 
 /* Starts a pass that became due meanwhile; otherwise the timers are set for the next one. */
-static unsigned on_ended(struct schedule *s, const struct schedule_input *in _unused_)
+static unsigned on_ended(struct schedule *s, const struct schedule_input *in)
 {
 	s->state = SCHEDULE_IDLE;
 	if (!s->is_again)
 		return 0;
 	s->is_again = false;
-	return start_pass(s);
+	return start_pass(s, in);
 }
 
 static unsigned on_config(struct schedule *s, const struct schedule_input *in)
@@ -344,8 +350,8 @@ unsigned schedule_event(struct schedule *s, enum schedule_event event,
 			const struct schedule_input *in)
 {
 	static unsigned (*const handlers[])(struct schedule *s, const struct schedule_input *in) = {
-		[TIMER_AHEAD] = on_ahead,       [TIMER_SETTLE] = on_pass_due,
-		[TIMER_LOOK] = on_pass_due,     [TIMER_RETRY] = on_retry,
+		[TIMER_AHEAD] = on_ahead,       [TIMER_SETTLE] = start_pass,
+		[TIMER_LOOK] = start_pass,      [TIMER_RETRY] = on_retry,
 		[TIMER_DEADLINE] = on_deadline, [EVENT_CHANGED] = on_changed,
 		[EVENT_LOOKED] = on_looked,     [EVENT_RESULT] = on_result,
 		[EVENT_FAILED] = on_failed,     [EVENT_ENDED] = on_ended,

@@ -5,7 +5,8 @@
  *
  *   state      what runs                               what ends it
  *   IDLE       nothing                                 a timer: LOOKING or PASS
- *   LOOKING    a worker that looks and is then held    quiet: PASS; an event: CANCELLED
+ *   LOOKING    a worker that looks and is then held    quiet: PASS; an event, or quiet when it was
+ *                                                      held for two seconds: CANCELLED
  *   PASS       a worker that changes the node          its result or its failure: IDLE
  *   CANCELLED  a worker that was killed                its end: IDLE, or PASS when one is due
  *
@@ -93,6 +94,7 @@ struct schedule {
 	uint64_t ready_usec;            /* ReadyTimeoutSec= is over */
 	uint64_t event_usec;            /* of the last event */
 	uint64_t storm_usec;            /* since when events put the next pass off; 0: none does */
+	uint64_t held_usec;             /* since when the worker of LOOKING is held; 0: it looks */
 	uint64_t not_before_usec;       /* of the next look: a loss needs two, SettleSec= apart */
 	uint64_t look_usec, retry_usec; /* the next intervals */
 };
