@@ -33,7 +33,7 @@ extern const struct fields state_head_fields;
  */
 void memory_take(struct memory *m, const char *boot_id, const struct state_head *head);
 
-/* "boots", over boots; of this boot when /var cannot be written: then all of them are there. */
+/* "boots", over boots; of this boot when /var cannot be written: then all that are known. */
 struct boots {
 	struct boot *entries; /* owned */
 	size_t n_entries;

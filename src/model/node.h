@@ -377,7 +377,7 @@ struct memory {
 	size_t n_ledger;
 	struct boot *boots; /* owned; the oldest first, boots.h */
 	size_t n_boots;
-	bool has_boots_in_run; /* they are in /run: /var cannot be written */
+	bool has_boots_in_run; /* the present one is in /run: /var could not be written */
 
 	/* of earlier passes, all empty when they were of another boot */
 	char boot_id[40];              /* theirs */

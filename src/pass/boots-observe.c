@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Boots: the last boots, the oldest first, from what is remembered over boots, or in this boot
- * where /var cannot be written.
+ * Boots: the last boots, the oldest first, from what is remembered over boots. Where /var could not
+ * be written, those in /run come after what only /var has: it may be mounted late.
  *
  * Malformed records count as absent: a step that crashes the machine is then tried again, as it
  * would be without them. A step whose verb this version does not know is left out, and so are boots
@@ -37,16 +37,18 @@ static void tell_program(const struct fs *fs, struct node *n, const struct memor
 
 void observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
 {
-	struct boots boots = { memory->boots, memory->n_boots };
+	struct boots run = { memory->boots, memory->n_boots }, boots = {};
 
 	memory->has_boots_in_run = boots_present(n, memory);
-	if (!memory->has_boots_in_run) {
-		free(boots.entries);
-		boots = (struct boots){};
-		node_note(n,
-			  memory_read_tables(fs, MEMORY_NODE,
-					     &(struct memory_table){ &boots_fields, &boots }, 1));
-	}
+	if (!memory->has_boots_in_run)
+		run.n_entries = 0;
+	node_note(n, memory_read_tables(fs, MEMORY_NODE,
+					&(struct memory_table){ &boots_fields, &boots }, 1));
+	KEEP(b, boots.entries, boots.n_entries,
+	     !ANY(it, run.entries, run.n_entries, streq(it->boot_id, b->boot_id)));
+	FOREACH(b, run.entries, run.n_entries)
+		node_note(n, ADD(boots.entries, boots.n_entries, *b));
+	free(run.entries);
 	if (boots.n_entries > MAX_BOOTS) { /* only the last ones count */
 		memmove(boots.entries, boots.entries + boots.n_entries - MAX_BOOTS,
 			MAX_BOOTS * sizeof(*boots.entries));
