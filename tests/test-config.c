@@ -1305,21 +1305,28 @@ static void the_shipped_configuration_changes_nothing_and_shows_every_key(void *
 
 static void the_last_good_configuration_is_the_text_of_it(void **state)
 {
-	static const char text[] = "[Device]\nMTU=9000\n" NIC;
-	_cleanup_(config_done) struct config c = {}, good = {};
-	_cleanup_(freep) char *canonical = NULL;
+	static const char *const texts[] = {
+		"[Device]\nMTU=9000\n" NIC,
+		"[Device]\nMTU=9000\nFuture=1\n" NIC, /* not taken for another configuration */
+	};
 	struct tree *p = *state;
+	struct config good;
 
 	assert_int_equal(config_load_last_good(&p->fs, &good), -ENOENT);
-	assert_valid(text, sizeof(text) - 1, &c);
-	assert_int_equal(config_text(&c, &canonical), 0);
+	for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+		_cleanup_(config_errors_done) struct config_errors errors = {};
+		_cleanup_(config_done) struct config c = {};
+		_cleanup_(freep) char *canonical = NULL;
 
-	tree_file(p, LAST_GOOD_PATH, canonical);
-	assert_int_equal(config_load_last_good(&p->fs, &good), 0);
-	assert_int_equal(good.devices[0].mtu, 9000);
-	assert_string_equal(good.hash, c.hash);
+		assert_int_equal(parse_bytes(texts[i], strlen(texts[i]), &c, &errors), 0);
+		assert_int_equal(config_text(&c, &canonical), 0);
+		tree_file(p, LAST_GOOD_PATH, canonical);
+		assert_int_equal(config_load_last_good(&p->fs, &good), 0);
+		assert_int_equal(good.devices[0].mtu, 9000);
+		assert_string_equal(good.hash, c.hash);
+		config_done(&good);
+	}
 
-	config_done(&good);
 	tree_file(p, LAST_GOOD_PATH, "malformed");
 	assert_int_equal(config_load_last_good(&p->fs, &good), -EINVAL);
 }

@@ -650,13 +650,14 @@ static int build(const struct merge *m, struct config *c)
 static int finish(struct config *c, const struct config_errors *errors)
 {
 	_cleanup_(freep) char *text = NULL;
-	int r = config_text(c, &text);
+	int r;
 
+	c->has_unknown = errors->n_unknown > 0;
+	r = config_text(c, &text);
 	if (r < 0)
 		return r;
 
-	c->has_unknown = errors->n_unknown > 0;
-	PRINT(c->hash, "%016" PRIx64, hash_text(text) ^ c->has_unknown);
+	PRINT(c->hash, "%016" PRIx64, hash_text(text));
 	if (c->has_unknown)
 		COPY(c->problem, config_errors_first(errors));
 	return 0;
@@ -761,5 +762,7 @@ int config_text(const struct config *c, char **ret)
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
 	r = put_all(out.f, c);
+	if (c->has_unknown)
+		fputs("[Unknown]\n", out.f);
 	return r < 0 ? r : stream_take(&out, ret);
 }

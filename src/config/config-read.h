@@ -77,11 +77,11 @@ int config_parse_text(const char *file, const char *text, size_t size, struct co
 /**
  * config_text() - the merged configuration in its canonical form
  * @ret: owned by the caller; sections and keys in the order of the table, only what differs from
- * the defaults; each [Device NAME] with all that it has of [Device]. Reading it gives the same
- * struct
+ * the defaults; each [Device NAME] with all that it has of [Device]; last, where .has_unknown is
+ * set, a section [Unknown], which is unknown to each version. Reading it gives the same struct but
+ * for .problem
  *
- * It is what is kept as last good configuration, and what .hash is made of: FNV-1a, 64 bits, the
- * last one of them turned round where .has_unknown is set.
+ * It is what is kept as last good configuration, and what .hash is made of (FNV-1a, 64 bits).
  *
  * Return: 0 or -ENOMEM.
  */
