@@ -1677,6 +1677,14 @@ static void infiniband_vfs_are_made_when_guids_can_be_given(_unused_ void **stat
 
 /* --- GPUs, users, words --- */
 
+static bool has_hint(struct scene *s, enum reason reason)
+{
+	_cleanup_(plan_done) struct plan p = {};
+
+	make_plan(s, &p);
+	return ANY(r, p.reasons, p.n_reasons, r->reason == reason);
+}
+
 static void sharing_by_many_on_a_node_with_gpus_is_a_hint(_unused_ void **state)
 {
 	static const struct {
@@ -1701,21 +1709,41 @@ static void sharing_by_many_on_a_node_with_gpus_is_a_hint(_unused_ void **state)
 		{ "its sound", VF_MODE_SHARED_MULTI, 0x10de, 0x040300, "" },
 		{ "shared", VF_MODE_SHARED, 0x10de, 0x030200, "" },
 	};
+	static const struct {
+		uint32_t count, n, total;
+		bool is_hint;
+	} counts[] = {
+		{ 1, 0, 8, false }, { 1, 1, 8, false }, { 2, 0, 8, true },
+		{ 2, 0, 0, false }, { 2, 2, 8, true },  { 4, 1, 2, false },
+	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		const uint32_t n = rows[i].mode == VF_MODE_SHARED ? 1 : 2;
 		_cleanup_(plan_done) struct plan p = {};
 		struct scene s;
 		struct pci *gpu;
 
-		set_scene(&s, 1);
+		set_scene(&s, n);
 		s.section.mode = rows[i].mode;
-		add_vfs(&s, PF, 1, true, "02:00:00:00:00:01");
+		add_vfs(&s, PF, n, true, "02:00:00:00:00:01");
 		gpu = add_pci(&s, "0000:90:00.0", "nvidia");
 		gpu->vendor = rows[i].vendor;
 		gpu->class = rows[i].class;
 		assert_plan(&s, rows[i].name, rows[i].expected);
 		make_plan(&s, &p);
 		assert_int_equal(p.state, NODE_READY);
+	}
+	for (size_t i = 0; i < ELEMENTSOF(counts); i++) {
+		struct scene s;
+		struct pci *gpu;
+
+		set_scene(&s, counts[i].count);
+		add_vfs(&s, PF, counts[i].n, true, "02:00:00:00:00:01");
+		pci_of(&s, PF)->total_vfs = counts[i].total;
+		gpu = add_pci(&s, "0000:90:00.0", "nvidia");
+		gpu->vendor = 0x10de;
+		gpu->class = 0x030200;
+		assert_int_equal(has_hint(&s, REASON_GPU_SHARED_MULTI), counts[i].is_hint);
 	}
 }
 

@@ -237,12 +237,19 @@ static void plan_pf(const struct node *n, const struct memory *memory, struct pl
 	a->advice = advice;
 }
 
+/* Has this PF, or gets it by this plan, more than one VF to share? */
+static bool has_several_vfs(const struct plan *p, const struct device *d)
+{
+	return d->config->mode == VF_MODE_SHARED_MULTI &&
+	       (d->pci->num_vfs > 1 ||
+		(d->wanted_vfs > 1 && plan_is_making_vfs(p, d->pci->address)));
+}
+
 /* VKE advises against it: GPU jobs want all of a port. */
 static void hint_gpus(const struct node *n, struct plan *p)
 {
 	const struct pci *gpu = FIND_LAST(f, n->pcis, n->n_pcis, pci_is_gpu(f));
-	const struct device *d =
-		FIND(it, p->devices, p->n_devices, it->config->mode == VF_MODE_SHARED_MULTI);
+	const struct device *d = FIND(it, p->devices, p->n_devices, has_several_vfs(p, it));
 
 	if (gpu && d)
 		plan_add_hint(p, REASON_GPU_SHARED_MULTI, "", "[Device %s], GPU %s",
