@@ -869,14 +869,16 @@ static void check_says_why_nothing_is_exposed(_unused_ void **state)
 	static const struct {
 		bool is_usable;
 		enum reason reason, aside;
-		const char *code;
+		const char *code, *advice;
 	} cases[] = {
 		{ true, REASON_NONE, REASON_NONE, "plugin-not-selected" },
 		{ false, REASON_ZERO_GUID, REASON_NONE, "zero-guid" },
+		{ false, REASON_NO_IBDEV, REASON_NONE, "no-ibdev", "Leave it out of Match=." },
 		{ false, REASON_NONE, REASON_PORT_IN_USE, "port-in-use" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const enum reason reason = reason_from_code(cases[i].code);
 		_cleanup_(freep) char *problem = NULL, *text = NULL;
 		char words[128];
 		struct scene s;
@@ -886,10 +888,12 @@ static void check_says_why_nothing_is_exposed(_unused_ void **state)
 		s.devices[0].is_usable = cases[i].is_usable;
 		s.devices[0].reason = cases[i].reason;
 		s.devices[0].aside = cases[i].aside;
+		s.devices[0].advice = cases[i].advice;
 		s.devices[0].is_handed_out = cases[i].aside == REASON_NONE;
 		assert_int_equal(output_check_exposed(&s.config, &s.plan, &problem), 0);
 		assert_non_null(problem);
-		assert_non_null(strstr(problem, reason_meaning(reason_from_code(cases[i].code))));
+		assert_non_null(strstr(problem, reason_meaning(reason)));
+		assert_non_null(strstr(problem, cases[i].advice ?: reason_advice(reason)));
 		assert_int_equal(output_check_text(&s.config, &s.plan, &text), 0);
 		PRINT(words, "%s: not exposed (%s)\n", s.devices[0].pci->address, cases[i].code);
 		assert_non_null(strstr(text, words));

@@ -8,11 +8,12 @@
 #include "sheet.h"
 #include "state.h"
 
-static int make_problem(const struct config *c, enum reason reason, const char *detail, char **ret)
+static int make_problem(const struct config *c, enum reason reason, const char *detail,
+			const char *advice, char **ret)
 {
 	return asprintf(ret, "[DevicePlugin] Type=%s: %s%s%s. %s", plugin_type_name(c->plugin.type),
 			reason_meaning(reason), *detail ? ": " : "", detail,
-			reason_advice(reason)) < 0
+			*advice ? advice : reason_advice(reason)) < 0
 		       ? -ENOMEM
 		       : 0;
 }
@@ -28,17 +29,17 @@ int output_check_plugin(const struct config *c, const struct plan *p, char **ret
 
 	reason = output_lint_config(c, detail, sizeof(detail));
 	if (reason != REASON_NONE)
-		return make_problem(c, reason, detail, ret);
+		return make_problem(c, reason, detail, "", ret);
 
 	if (!p)
 		return 0;
 	/* In the mode that was asked for, but never usable with this plugin. */
 	FOREACH(d, p->devices, c->plugin.type == PLUGIN_RDMA_SHARED ? p->n_devices : 0)
 		if (d->is_handed_out && d->reason == REASON_PLUGIN_NO_MAD)
-			return make_problem(c, d->reason, d->pci->address, ret);
+			return make_problem(c, d->reason, d->pci->address, device_advice(d), ret);
 	return p->lint.refusal == REASON_NONE
 		       ? 0
-		       : make_problem(c, p->lint.refusal, p->lint.detail, ret);
+		       : make_problem(c, p->lint.refusal, p->lint.detail, "", ret);
 }
 
 static bool is_unknown(const struct plan *p)
@@ -108,17 +109,12 @@ static json_t *make_excluded(const struct config *c, const struct plan *p)
 	return TAKE(list);
 }
 
-enum reason output_check_first(const json_t *excluded, const char **ret_target)
+const json_t *output_check_first(const json_t *excluded)
 {
-	document_each(x, excluded) {
-		const enum reason reason = reason_from_code(document_get_text(x, "code"));
-
-		if (reason == REASON_PLUGIN_FOREIGN)
-			continue;
-		*ret_target = document_get_text(x, "target");
-		return reason;
-	}
-	return REASON_NONE;
+	document_each(x, excluded)
+		if (!streq(document_get_text(x, "code"), reason_code(REASON_PLUGIN_FOREIGN)))
+			return x;
+	return NULL;
 }
 
 /* Expect=0 says that no NIC is needed. */
@@ -127,7 +123,7 @@ int output_check_exposed(const struct config *c, const struct plan *p, char **re
 	_cleanup_(forecast_done) struct forecast f = {};
 	const bool is_asked = c->n_devices == 0 || ANY(d, c->devices, c->n_devices, d->expect > 0);
 	json_auto_t *excluded = NULL;
-	const char *target = "";
+	const json_t *first;
 	enum reason reason;
 	size_t n = 0;
 	int r;
@@ -141,10 +137,13 @@ int output_check_exposed(const struct config *c, const struct plan *p, char **re
 	excluded = make_excluded(c, p);
 	if (!excluded)
 		return -ENOMEM;
-	reason = is_unknown(p) ? REASON_NOT_RECORDED : output_check_first(excluded, &target);
-	if (reason == REASON_NONE)
-		reason = p->n_devices > 0 ? REASON_PLUGIN_EMPTY : REASON_NO_DEVICES;
-	return make_problem(c, reason, target, ret);
+	first = is_unknown(p) ? NULL : output_check_first(excluded);
+	reason = first              ? reason_from_code(document_get_text(first, "code"))
+		 : is_unknown(p)    ? REASON_NOT_RECORDED
+		 : p->n_devices > 0 ? REASON_PLUGIN_EMPTY
+				    : REASON_NO_DEVICES;
+	return make_problem(c, reason, document_get_text(first, "target"),
+			    document_get_text(first, "advice"), ret);
 }
 
 json_t *output_check_make_plugin(const struct config *c, const struct plan *p)

@@ -21,8 +21,8 @@
 int output_check_plugin(const struct config *c, const struct plan *p, char **ret);
 
 /* Finds, as output_check_plugin(), that nothing is exposed when the plan is done, on a node that is
- * to have a NIC for it, with the reason of the first device that is left out. More NICs may come,
- * so this is no reason not to set something. */
+ * to have a NIC for it, with the reason and advice of the first device that is left out. More NICs
+ * may come, so this is no reason not to set something. */
 int output_check_exposed(const struct config *c, const struct plan *p, char **ret);
 
 /* Finds, as output_check_plugin(), that a setting of [Kubelet] is refused on this node, by us or by
@@ -47,8 +47,8 @@ int output_check(const char *const *problems, size_t n_problems, const struct co
 /* Makes "plugin" of output_check(). Return: NULL when there is no memory. */
 struct json_t;
 struct json_t *output_check_make_plugin(const struct config *c, const struct plan *p);
-/* The reason of the first item of "excluded" that is not exposed, with its target; REASON_NONE. */
-enum reason output_check_first(const struct json_t *excluded, const char **ret_target);
+/* The first item of "excluded" that is not exposed; NULL: none. */
+const struct json_t *output_check_first(const struct json_t *excluded);
 
 /* Describes "plugin" for people, a line for each device that is left out. 0 or -ENOMEM. */
 int output_check_text(const struct config *c, const struct plan *p, char **ret);

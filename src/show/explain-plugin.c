@@ -71,9 +71,14 @@ static struct obstacle find_obstacle(const struct config *c, const struct node *
 		return (struct obstacle){ REASON_NONE, "", "" };
 	if (is_void(c, p)) {
 		/* The reason of the first device that is left out stands for all of them. */
-		reason = output_check_first(excluded, &detail);
-		if (reason != REASON_NONE)
-			return (struct obstacle){ reason, detail, reason_advice(reason) };
+		const json_t *first = output_check_first(excluded);
+
+		if (first)
+			return (struct obstacle){
+				reason_from_code(document_get_text(first, "code")),
+				document_get_text(first, "target"),
+				document_get_text(first, "advice"),
+			};
 		item = find_lack(p) ?: item;
 	}
 	if (p->lint.refusal != REASON_NONE) {
