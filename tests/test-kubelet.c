@@ -109,7 +109,7 @@ static void assert_capture_tells_the_same(struct root *root, const char *secret)
 	assert_string_equal(again.seen.address_problem, k.seen.address_problem);
 	assert_int_equal(again.seen.is_waiting, k.seen.is_waiting);
 	assert_string_equal(again.seen.pod_folder, k.seen.pod_folder);
-	assert_string_equal(again.seen.vke_rdma_mode, k.seen.vke_rdma_mode);
+	assert_string_equal(again.seen.vke_rdma_mode.value, k.seen.vke_rdma_mode.value);
 	assert_string_equal(again.seen.host_name, k.seen.host_name);
 	assert_string_equal(again.seen.root_dir, k.seen.root_dir);
 	assert_string_equal(again.seen.flannel_iface, k.seen.flannel_iface);
@@ -2271,7 +2271,7 @@ static void the_label_of_the_mode_is_read_wherever_flags_are(_unused_ void **sta
 		for (size_t e = 0; e < 3 && rows[i].entries[e].path; e++)
 			put_text(&root, rows[i].entries[e].path, rows[i].entries[e].text);
 		look_for(&root.fs, BEST_EFFORT, &k);
-		assert_string_equal(k.seen.vke_rdma_mode, rows[i].mode);
+		assert_string_equal(k.seen.vke_rdma_mode.value, rows[i].mode);
 		assert_capture_tells_the_same(&root, NULL);
 	}
 }

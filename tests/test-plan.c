@@ -3289,7 +3289,7 @@ static void the_label_of_vke_is_compared_with_the_sections(_unused_ void **state
 
 		set_scene(&s, 1);
 		s.sections[0].mode = rows[i].mode;
-		COPY(s.node.kubelet.vke_rdma_mode, rows[i].label);
+		COPY(s.node.kubelet.vke_rdma_mode.value, rows[i].label);
 		make_plan(&s, &p);
 		assert_int_equal(has_hint(&p, REASON_VKE_MODE), rows[i].is_told);
 	}
@@ -3313,7 +3313,7 @@ static void mgpu_is_not_for_a_node_with_rdma(_unused_ void **state)
 
 		set_scene(&s, 1);
 		s.config.n_devices = rows[i].has_devices ? s.config.n_devices : 0;
-		COPY(s.node.kubelet.vke_gpu_schedule, rows[i].label);
+		COPY(s.node.kubelet.vke_gpu_schedule.value, rows[i].label);
 		make_plan(&s, &p);
 		assert_int_equal(has_hint(&p, REASON_VKE_MGPU), rows[i].is_hint);
 	}

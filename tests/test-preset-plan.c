@@ -49,8 +49,8 @@ static void the_type_of_the_instance_tells_where_mlx5_nics_are(_unused_ void **s
 	assert_string_equal(c.name, "");
 
 	COPY(pci.driver, "mlx5_core"); /* the label is more */
-	COPY(n.kubelet.vke_rdma_mode, "shared-multi");
-	n.kubelet.has_label_file = true;
+	COPY(n.kubelet.vke_rdma_mode.value, "shared-multi");
+	n.kubelet.vke_rdma_mode.is_in_file = true;
 	plan_preset(&n, "ecs.hpcg1ve.21xlarge", &c);
 	assert_string_equal(c.name, "vke-shared-multi");
 	assert_string_equal(c.why, "the file of LabelFile= has vke.node.rdma.mode=shared-multi");

@@ -7,13 +7,13 @@
 static bool choose_by_label(const struct node *n, struct preset_choice *c)
 {
 	static const char *const modes[] = { "exclusive", "shared", "shared-multi" };
-	const char *mode = n->kubelet.vke_rdma_mode;
+	const char *mode = n->kubelet.vke_rdma_mode.value;
 
 	if (!*mode)
 		return false;
 	PRINT(c->why, "%s" VKE_RDMA_MODE "=%s",
-	      n->kubelet.has_label_file ? "the file of LabelFile= has "
-					: "the kubelet has --node-labels=",
+	      n->kubelet.vke_rdma_mode.is_in_file ? "the file of LabelFile= has "
+						  : "the kubelet has --node-labels=",
 	      mode);
 	for (size_t i = 0; i < ELEMENTSOF(modes); i++)
 		if (streq(modes[i], mode))

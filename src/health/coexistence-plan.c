@@ -58,8 +58,8 @@ static void hint_contested(const struct memory *memory, struct plan *p, const st
 /* The plugin of VKE acts on the label, this service on the sections: both have to mean the same. */
 static void hint_vke_mode(const struct config *c, const struct node *n, struct plan *p)
 {
-	const char *label = n->kubelet.vke_rdma_mode;
-	const bool is_file = n->kubelet.has_label_file;
+	const char *label = n->kubelet.vke_rdma_mode.value;
+	const bool is_file = n->kubelet.vke_rdma_mode.is_in_file;
 
 	if (*n->kubelet.label_problem)
 		plan_add_hint(p, REASON_LABEL_UNKNOWN, c->kubelet.label_file, "%s",
@@ -76,11 +76,15 @@ static void hint_vke_mode(const struct config *c, const struct node *n, struct p
 	}
 }
 
-static void hint_vke_mgpu(const struct node *n, struct plan *p)
+static void hint_vke_mgpu(const struct config *c, const struct node *n, struct plan *p)
 {
-	if (p->n_devices == 0 || !streq(n->kubelet.vke_gpu_schedule, "mgpu"))
+	const struct kubelet_label *label = &n->kubelet.vke_gpu_schedule;
+
+	if (p->n_devices == 0 || !streq(label->value, "mgpu"))
 		return;
-	plan_add_hint(p, REASON_VKE_MGPU, "kubelet", "--node-labels=" VKE_GPU_SCHEDULE "=mgpu");
+	plan_add_hint(p, REASON_VKE_MGPU, "kubelet", "%s%s" VKE_GPU_SCHEDULE "=mgpu",
+		      label->is_in_file ? c->kubelet.label_file : "--node-labels",
+		      label->is_in_file ? ": " : "=");
 }
 
 /* --- two functions with one MAC, or one node GUID --- */
@@ -174,7 +178,7 @@ void plan_coexistence(const struct config *c, const struct node *n, const struct
 		      struct plan *p)
 {
 	hint_vke_mode(c, n, p);
-	hint_vke_mgpu(n, p);
+	hint_vke_mgpu(c, n, p);
 	hint_same(n, p);
 	FOREACH_WHILE(k, p->nic_netdevs, p->n_nic_netdevs, c->route.manage) {
 		hint_terway(n, p, k);

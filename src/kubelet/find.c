@@ -705,10 +705,10 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 			       : k0s                                ? FS_PATH("%.180s/kubelet", k0s)
 								    : KUBELET_ROOT_DIR);
 	COPY(k->seen.flannel_iface, l->rancher.flannel_iface);
-	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_RDMA_MODE, k->seen.vke_rdma_mode,
-		  sizeof(k->seen.vke_rdma_mode));
-	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_GPU_SCHEDULE, k->seen.vke_gpu_schedule,
-		  sizeof(k->seen.vke_gpu_schedule));
+	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_RDMA_MODE, k->seen.vke_rdma_mode.value,
+		  sizeof(k->seen.vke_rdma_mode.value));
+	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_GPU_SCHEDULE, k->seen.vke_gpu_schedule.value,
+		  sizeof(k->seen.vke_gpu_schedule.value));
 }
 
 static int observe_cpus(const struct value_look *l, const struct fs *fs, struct kubelet_found *k)

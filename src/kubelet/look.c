@@ -9,14 +9,14 @@
 #define LABEL_CHARS         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
 /*
- * The value of the last line that has the label: vke.node.rdma.mode="shared" as the downward API
- * and scripts write it, or with ":" as YAML and JSON have it.
+ * Reads the value of the last line that has the label: vke.node.rdma.mode="shared" as the downward
+ * API and scripts write it, or with ":" as YAML and JSON have it. Without a value it stays.
  */
-static bool find_label(const char *text, char *ret, size_t size)
+static void find_label(const char *text, const char *key, struct kubelet_label *label)
 {
-	static const char key[] = VKE_RDMA_MODE, quotes[] = " \t\"'\\";
+	static const char quotes[] = " \t\"'\\";
+	char found[sizeof(label->value)] = "";
 	const char *value;
-	bool is_found = false;
 
 	for (; (text = strstr(text, key)); text = value) {
 		value = text + strlen(key);
@@ -25,17 +25,24 @@ static bool find_label(const char *text, char *ret, size_t size)
 			continue;
 		value++;
 		value += strspn(value, quotes);
-		snprintf(ret, size, "%.*s", (int)strspn(value, LABEL_CHARS), value);
-		is_found = *ret;
+		PRINT(found, "%.*s", (int)strspn(value, LABEL_CHARS), value);
 	}
-	return is_found;
+	if (*found) {
+		COPY(label->value, found);
+		label->is_in_file = true;
+	}
 }
 
-/* No more of the file is recorded than that label: user data may hold secrets. */
-static int read_label(const struct fs *fs, const char *path, struct kubelet *k)
+/* No more of the file is recorded than these labels: user data may hold secrets. */
+static int read_labels(const struct fs *fs, const char *path, struct kubelet *k)
 {
-	char mode[sizeof(k->vke_rdma_mode)], line[64];
+	const struct {
+		const char *key;
+		struct kubelet_label *label;
+	} rows[] = { { VKE_RDMA_MODE, &k->vke_rdma_mode },
+		     { VKE_GPU_SCHEDULE, &k->vke_gpu_schedule } };
 	_cleanup_(freep) char *text = NULL;
+	char lines[128] = "";
 	size_t size;
 	int r;
 
@@ -44,15 +51,17 @@ static int read_label(const struct fs *fs, const char *path, struct kubelet *k)
 	r = fs_read_all(fs, path + 1, MAX_LABEL_BYTES, true, &text, &size);
 	if (r == -ENOMEM)
 		return r;
-	if (r < 0 || !find_label(text, mode, sizeof(mode))) {
+	FOREACH(row, rows, r < 0 ? 0 : ELEMENTSOF(rows)) {
+		find_label(text, row->key, row->label);
+		if (row->label->is_in_file)
+			append_word(lines, sizeof(lines), "", "%s=%s\n", row->key,
+				    row->label->value);
+	}
+	if (!k->vke_rdma_mode.is_in_file)
 		PRINT(k->label_problem, "%s",
 		      r < 0 ? strerror(-r) : "it does not have the label " VKE_RDMA_MODE);
-		return 0;
-	}
-	COPY(k->vke_rdma_mode, mode);
-	k->has_label_file = true;
-	PRINT(line, VKE_RDMA_MODE "=%s\n", mode);
-	fs_record(fs, RECORD_FILE, path + 1, line, strlen(line));
+	if (*lines)
+		fs_record(fs, RECORD_FILE, path + 1, lines, strlen(lines));
 	return 0;
 }
 
@@ -98,7 +107,7 @@ int kubelet_look(const struct fs *fs, const struct config *c, bool is_copy, stru
 	int r = kubelet_judge(fs, c, is_copy, &k, &decision, NULL);
 
 	if (r >= 0)
-		r = read_label(fs, c->kubelet.label_file, &k.seen);
+		r = read_labels(fs, c->kubelet.label_file, &k.seen);
 	if (r < 0)
 		return r;
 	*ret = k.seen;

@@ -75,6 +75,11 @@ struct kubelet_cpus {
  * https://docs.byteplus.com/en/docs/vke/GPU-scheduling-labels */
 #define VKE_GPU_SCHEDULE "vke.node.gpu.schedule"
 
+struct kubelet_label {
+	char value[24];  /* "shared"; empty: not known */
+	bool is_in_file; /* of LabelFile=, and not of --node-labels */
+};
+
 struct kubelet {
 	bool is_there;       /* a kubelet is installed or configured on this node */
 	char unit[64];       /* that runs it; empty: none found */
@@ -94,12 +99,10 @@ struct kubelet {
 		char path[160]; /* of the file that names it, absolute; or "K3S_URL" */
 	} servers[8];           /* of its kubeconfigs, also those on the loopback address */
 	size_t n_servers;
-	char vke_rdma_mode[24]; /* that label: "shared"; empty: not known */
-	bool has_label_file;    /* it is that of LabelFile=, and not of --node-labels */
-	char label_problem[96]; /* why LabelFile= has none, as people read it; empty: it has */
-	char vke_gpu_schedule[16];
-	bool is_running;   /* a process of it was seen */
-	bool is_deferred;  /* the running one was started before our last edit */
+	struct kubelet_label vke_rdma_mode, vke_gpu_schedule;
+	char label_problem[96]; /* why LabelFile= lacks the mode, for people; empty: it does not */
+	bool is_running;        /* a process of it was seen */
+	bool is_deferred;       /* the running one was started before our last edit */
 	char problem[256]; /* what was not understood: nothing is edited then; empty: all was */
 	struct kubelet_value values[_KUBELET_SETTING_N];
 
