@@ -42,9 +42,17 @@ static void the_type_of_the_instance_tells_where_mlx5_nics_are(_unused_ void **s
 	assert_string_equal(c.name, "");
 	assert_true(c.wants_type);
 
+	assert_string_equal(c.advice, "name one of those that \"rdma-provision presets\" lists");
+
 	COPY(pci.driver, "igb"); /* without such a NIC it does not count */
 	plan_preset(&n, "", &c);
 	assert_false(c.wants_type);
+	assert_string_equal(c.advice, "write a [Device NAME] section");
+	COPY(pci.driver, "mlx4_core");
+	n.ibdevs = &(struct ibdev){ .name = "mlx4_0", .pci = "0000:41:00.0" };
+	n.n_ibdevs = 1;
+	plan_preset(&n, "", &c);
+	assert_string_equal(c.advice, "write a [Device NAME] section with Match=driver:mlx4_core");
 	plan_preset(&n, "ecs.scch5.16xlarge", &c);
 	assert_string_equal(c.name, "");
 

@@ -55,21 +55,28 @@ static bool choose_by_type(const char *type, struct preset_choice *c)
 
 void plan_preset(const struct node *n, const char *type, struct preset_choice *ret)
 {
+	const struct pci *other =
+		FIND(f, n->pcis, n->n_pcis, *f->driver && node_ibdev_of(n, f->address));
 	size_t n_nics = 0;
 
 	*ret = (struct preset_choice){};
+	COPY(ret->advice, "name one of those that \"rdma-provision presets\" lists");
 	for (size_t i = 0; i < n->n_pcis; i++)
 		n_nics += streq(n->pcis[i].driver, "mlx5_core") && !*n->pcis[i].physfn;
 	if (!choose_by_label(n, ret) && !choose_by_function(n, ret) &&
 	    !(n_nics > 0 && choose_by_type(type, ret))) {
 		ret->wants_type = n_nics > 0 && !*type;
-		if (n_nics > 0)
+		if (n_nics > 0) {
 			PRINT(ret->why,
 			      "%zu NICs of mlx5_core are those of SCC, Lingjun and VKE, and "
 			      "neither the instance type%s%s nor --node-labels=" VKE_RDMA_MODE
 			      "=MODE of the kubelet tells which",
 			      n_nics, *type ? " " : "", type);
-		else
-			COPY(ret->why, "there is no eRDMA function and no NIC of mlx5_core");
+		} else {
+			COPY(ret->why, "there is no eRDMA function and no NIC of mlx5_core, so no "
+				       "preset is for this node");
+			PRINT(ret->advice, "write a [Device NAME] section%s%s",
+			      other ? " with Match=driver:" : "", other ? other->driver : "");
+		}
 	}
 }

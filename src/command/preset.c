@@ -211,9 +211,7 @@ int preset_choose(struct os *d, struct preset_choice *ret, const char **ret_name
 		plan_preset(&in.node, type, ret);
 	}
 	if (!*ret->name) {
-		log_error("--preset=auto: %s: name one of those that \"rdma-provision presets\" "
-			  "lists",
-			  ret->why);
+		log_error("--preset=auto: %s: %s", ret->why, ret->advice);
 		return -ENODATA;
 	}
 	log_notice("--preset=auto: %s, for %s", ret->name, ret->why);

@@ -13,7 +13,8 @@
  * of the instance tells: ecs.scc* are those of Super Computing Clusters of Alibaba Cloud; ecs.hpc*
  * and ecs.ebmhpc* are the HPC types of Volcengine, whose documentation of the plugin recommends
  * "shared", but for ecs.hpcg1ve.21xlarge, and ecs.hpcpni2.28xlarge in some regions, which need
- * "exclusive". Otherwise the caller has to name the preset.
+ * "exclusive". Otherwise the caller has to name the preset; for NICs of other drivers
+ * there is none.
  */
 #pragma once
 
@@ -46,9 +47,10 @@ int preset_find(const struct fs *fs, const char *name, bool is_trial, struct pre
 int preset_put(const struct fs *fs, const struct preset *p, bool is_back);
 
 struct preset_choice {
-	char name[32];   /* "vke-shared"; empty: it cannot be told */
-	char why[192];   /* what of the node says so, or what is missing */
-	bool wants_type; /* the instance's type would tell */
+	char name[32];    /* "vke-shared"; empty: it cannot be told */
+	char why[192];    /* what of the node says so, or what is missing */
+	char advice[128]; /* what to do where it cannot be told */
+	bool wants_type;  /* the instance's type would tell */
 };
 
 /* @type: of the instance; empty: not known */

@@ -306,10 +306,12 @@ static void draw_nics(const struct tree *t)
 	if (json_array_size(nics) > 0)
 		fprintf(t->f,
 			"Presets that fit:%s (\"rdma-provision presets\" describes those that are "
-			"installed)\n"
-			"\"rdma-provision plan --preset=NAME\" tries one, "
-			"\"rdma-provision set --preset=NAME\" chooses.\n",
-			*fits ? fits : " none");
+			"installed)\n%s\n",
+			*fits ? fits : " none",
+			*fits ? "\"rdma-provision plan --preset=NAME\" tries one, "
+				"\"rdma-provision set --preset=NAME\" chooses."
+			      : "Other NICs take a [Device NAME] section: "
+				"rdma-provision.conf(5).");
 }
 
 static void draw_rows(const struct tree *t)
