@@ -389,6 +389,11 @@ static void is_compat(struct scene *s)
 {
 	set_parameter(s, 0, NULL, "Y");
 }
+static void is_compat_with_ports(struct scene *s)
+{
+	is_compat(s);
+	set_parameter(s, 1, NULL, "40000");
+}
 static void with_controller(struct scene *s)
 {
 	static struct route route = { .family = AF_INET,
@@ -1410,6 +1415,58 @@ static void every_contrary_line_is_an_item_also_one_that_ours_overrules(_unused_
 	assert_int_equal(p.n_actions, 2);
 }
 
+static void auto_keeps_the_mode_that_another_file_will_bring_about(_unused_ void **state)
+{
+	static const char x[] = "/etc/modprobe.d/x.conf";
+	static const struct {
+		const char *name, *value, *file;
+		void (*spoil)(struct scene *s);
+		const char *expected, *hint;
+	} rows[] = {
+		{ "to be loaded", "Y", x, not_loaded,
+		  "load-module erdma ->compat_mode=Y reserve_ports_base=40000\n"
+		  "hint driver-mode-kept erdma",
+		  "another file or the kernel command line has compat_mode=Y; else" },
+		{ "an unknown file of the module", "Y", x, no_file_info,
+		  "load-module erdma ->compat_mode=Y reserve_ports_base=40000\n"
+		  "hint driver-mode-kept erdma",
+		  "has compat_mode=Y; else auto would be default" },
+		{ "loaded", "Y", x, is_compat_with_ports, "hint driver-mode-kept erdma",
+		  "it is loaded with compat_mode=Y; else" },
+		{ "N", "N", x, not_loaded, "load-module erdma ->compat_mode=N", NULL },
+		{ "ours", "Y", "/run/modprobe.d/zz-rdma-provision.conf", not_loaded,
+		  "load-module erdma ->compat_mode=N", NULL },
+		{ "loaded in default", "Y", x, NULL,
+		  "set-option erdma compat_mode=Y->compat_mode=N"
+		  " refused option-conflict",
+		  NULL },
+		/* The kernel's own has no such parameter, and leaves the option out. */
+		{ "in-tree", "Y", x, intree,
+		  "set-option erdma compat_mode=Y->compat_mode=N refused option-conflict", NULL },
+		{ "in-tree to be loaded", "Y", x, intree_not_loaded,
+		  "load-module erdma\n"
+		  "set-option erdma compat_mode=Y->compat_mode=N refused option-conflict",
+		  NULL },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s);
+		s.config.driver.mode = DRIVER_MODE_AUTO;
+		s.config.driver.reserve_ports_base = 40000;
+		if (rows[i].spoil)
+			rows[i].spoil(&s);
+		add_option(&s, OPTION_MODPROBE, "erdma", "compat_mode", rows[i].value, rows[i].file,
+			   1);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+		make_plan(&s, &p);
+		if (rows[i].hint)
+			assert_has(p.reasons[0].detail, rows[i].hint);
+	}
+}
+
 /* --- the stack of others --- */
 
 static void taint(struct scene *s)
@@ -2069,6 +2126,7 @@ int main(void)
 		cmocka_unit_test(contrary_options_are_named_with_file_and_line),
 		cmocka_unit_test(what_a_file_of_ours_still_says_is_a_hint),
 		cmocka_unit_test(every_contrary_line_is_an_item_also_one_that_ours_overrules),
+		cmocka_unit_test(auto_keeps_the_mode_that_another_file_will_bring_about),
 		cmocka_unit_test(an_ofed_stack_differs_from_the_kernels_and_a_vendors),
 		cmocka_unit_test(only_ofed_asks_others_for_their_stack),
 		cmocka_unit_test(smc_is_not_for_ofed_mode),

@@ -255,26 +255,14 @@ static int look_module(struct os *d, struct node *n, const char *name)
 		       : module_look(&d->modules, name, &m->state);
 }
 
-/* Does something that is not ours, at last, have eRDMA's driver loaded with compat_mode=Y? */
-static bool is_set_by_others(const struct node *n)
-{
-	const struct option *o =
-		FIND_LAST(k, n->options, n->n_options,
-			  streq(k->module, ERDMA_MODULE) && streq(k->name, ERDMA_COMPAT) &&
-				  !module_options_is_own(k->file));
-
-	return o && module_options_is_same("bool", o->value, "Y");
-}
-
 /*
  * "auto" depends on the PCI functions, on whether the GPU's driver is there, and on the options of
- * others: the service keeps the mode that they bring about.
+ * others.
  */
 static int want(struct os *d, const struct config *c, struct module_options *ret)
 {
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
-	enum driver_mode mode;
 	int r = 0;
 
 	if (c->driver.mode == DRIVER_MODE_AUTO) {
@@ -288,11 +276,7 @@ static int want(struct os *d, const struct config *c, struct module_options *ret
 		if (r < 0)
 			log_error_errno(r, "The driver mode cannot be told");
 	}
-	mode = r < 0 ? DRIVER_MODE_KEEP : node_driver_mode(c, &n);
-	/* Options were read for auto alone. */
-	if (mode == DRIVER_MODE_DEFAULT && is_set_by_others(&n))
-		mode = DRIVER_MODE_KEEP;
-	module_options_wanted(c, mode, ret);
+	module_options_wanted(c, r < 0 ? DRIVER_MODE_KEEP : node_driver_mode(c, &n), ret);
 	return r;
 }
 

@@ -30,10 +30,9 @@ int bake_undo(struct os *d);
  *
  * Writes the options that give erdma and ib_core the mode that is asked for at their first load,
  * whether a device is there or not, and removes them when nothing is asked for. "auto" follows from
- * the PCI functions and modules there are now, and leaves erdma alone rather than take
- * compat_mode=Y of another file away. A module that is loaded already, from the initramfs, gets a
- * line in the log and is left to the service; but the netns mode is set by netlink, which is opened
- * for nothing else.
+ * the PCI functions and modules there are now, and from compat_mode=Y of another file. A module
+ * that is loaded already, from the initramfs, gets a line in the log and is left to the service;
+ * but the netns mode is set by netlink, which is opened for nothing else.
  *
  * A file baked into /etc hides ours of the same name in /run. When it says something else, because
  * the configuration has changed since, a second one in /run, which comes after both, has the

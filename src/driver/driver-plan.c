@@ -437,13 +437,16 @@ static bool is_driven_by_erdma(const struct pci *pci)
 static void hint_kept(const struct config *c, const struct node *n, struct plan *p)
 {
 	const enum driver_mode alone = node_driver_mode_alone(c, n);
+	const enum driver_mode kept = node_driver_mode(c, n);
 
-	if (node_driver_mode(c, n) != alone)
+	if (kept != alone)
 		plan_add_hint(p, REASON_DRIVER_MODE_KEPT, ERDMA_MODULE,
-			      "it is loaded with compat_mode=%c; else auto would be %s, "
-			      "compat_mode=%c",
-			      module_options_is_compat(n) ? 'Y' : 'N', driver_mode_name(alone),
-			      module_options_is_compat(n) ? 'N' : 'Y');
+			      "%s compat_mode=%c; else auto would be %s, compat_mode=%c",
+			      module_is_in_kernel(node_module(n, ERDMA_MODULE))
+				      ? "it is loaded with"
+				      : "another file or the kernel command line has",
+			      kept == DRIVER_MODE_COMPAT ? 'Y' : 'N', driver_mode_name(alone),
+			      kept == DRIVER_MODE_COMPAT ? 'N' : 'Y');
 }
 
 /* Reports the stack of each driver once, however many functions it has. */

@@ -33,6 +33,22 @@ bool module_options_is_compat(const struct node *n)
 	return p && p->value[0] && module_options_is_same("bool", p->value, "Y");
 }
 
+/*
+ * Will eRDMA's driver be loaded with compat_mode=Y by an option that is not ours? The kernel leaves
+ * out an option that the module does not have.
+ */
+static bool is_set_by_others(const struct node *n)
+{
+	const struct module *m = node_module(n, ERDMA_MODULE);
+	const struct option *o =
+		FIND_LAST(k, n->options, n->n_options,
+			  streq(k->module, ERDMA_MODULE) && streq(k->name, ERDMA_COMPAT) &&
+				  !module_options_is_own(k->file));
+
+	return o && module_options_is_same("bool", o->value, "Y") && !module_is_in_kernel(m) &&
+	       (!m || !m->has_info || module_parameter(m, ERDMA_COMPAT));
+}
+
 static bool is_of_erdma(const struct node *n, const struct netdev *nd)
 {
 	return nd && ANY(ib, n->ibdevs, n->n_ibdevs,
@@ -52,11 +68,14 @@ enum driver_mode node_driver_mode(const struct config *c, const struct node *n)
 	const enum driver_mode mode = node_driver_mode_alone(c, n);
 	const struct parameter *p = module_parameter(node_module(n, ERDMA_MODULE), ERDMA_COMPAT);
 
-	if (c->driver.mode != DRIVER_MODE_AUTO || !p || !p->value[0])
+	if (c->driver.mode != DRIVER_MODE_AUTO)
 		return mode;
 	if (mode == DRIVER_MODE_DEFAULT)
-		return module_options_is_compat(n) ? DRIVER_MODE_COMPAT : mode;
-	return !module_options_is_compat(n) && has_controller(n) ? DRIVER_MODE_DEFAULT : mode;
+		return module_options_is_compat(n) || is_set_by_others(n) ? DRIVER_MODE_COMPAT
+									  : mode;
+	return p && p->value[0] && !module_options_is_compat(n) && has_controller(n)
+		       ? DRIVER_MODE_DEFAULT
+		       : mode;
 }
 
 enum driver_mode node_driver_mode_alone(const struct config *c, const struct node *n)

@@ -109,8 +109,9 @@ enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool h
 
 /*
  * The mode that is wanted. auto keeps a mode that another program set: eRDMA's driver loaded with
- * compat_mode=Y, which nothing but an option does, and any mode where routes of the ACK eRDMA
- * Controller are. node_driver_mode_alone() says what auto would choose without that.
+ * compat_mode=Y, which nothing but an option does, or not loaded yet where node.options have that
+ * one of another file; and any mode where routes of the ACK eRDMA Controller are.
+ * node_driver_mode_alone() says what auto would choose without that.
  */
 enum driver_mode node_driver_mode(const struct config *c, const struct node *n);
 enum driver_mode node_driver_mode_alone(const struct config *c, const struct node *n);

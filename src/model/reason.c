@@ -170,7 +170,7 @@ static const struct {
 	},
 	[REASON_DRIVER_MODE_KEPT] = {
 		"driver-mode-kept",
-		"Mode=auto keeps the mode in which the driver of eRDMA is loaded",
+		"Mode=auto keeps the mode that another program set for the driver of eRDMA",
 		"Set [Driver] Mode= to the mode that is wanted, the same as preferDriver of the ACK "
 		"eRDMA Controller where that runs.",
 	},
