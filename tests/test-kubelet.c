@@ -907,10 +907,22 @@ static const struct {
 	  0,
 	  "/" FILE_PATH,
 	  "/etc/default/kubelet:3: " },
+	{ "an assignment behind a comment that goes on over a line",
+	  { EXTRA,
+	    { "etc/default/kubelet", "#KUBELET_EXTRA_ARGS=\"--v=4 \\\n  --logtostderr \\\n"
+				     "KUBELET_EXTRA_ARGS=\"--v=2\"\n" } },
+	  12,
+	  NONE,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
+	  "/" FILE_PATH,
+	  "/etc/default/kubelet:3: " },
 	{ "lines behind backslashes that each systemd reads alike",
 	  { EXTRA,
 	    { "etc/default/kubelet",
-	      "# a \\\n# b\nB=b\n# c \\\\\nC=c\n; d \\\r\nD=d\n# e \\\n\nE=e\n# f \\\nrubbish\n"
+	      "# a \\\n# b\nB=b\n# c \\\\\nC=c\n; d \\\r\nD=d\n# e \\\n\nE=e\n# f \\\nrubbish "
+	      "\\\\\n"
 	      "F=f\nrubbish \\\nKUBELET_EXTRA_ARGS=--topology-manager-policy=none\n" } },
 	  5,
 	  NONE,

@@ -147,7 +147,6 @@ enum word_state {
 	PRE_KEY,
 	KEY,
 	COMMENT,
-	COMMENT_ESCAPE,
 	PRE_VALUE,
 	VALUE,
 	VALUE_ESCAPE,
@@ -160,6 +159,7 @@ struct machine {
 	char *value; /* room for the rest of the file */
 	size_t n;    /* bytes of it */
 	enum word_state state;
+	bool is_escaped; /* the next byte: an odd number of backslashes is before it */
 	struct variable variable;
 	size_t key_end; /* of the name, which begins at variable.from */
 	size_t n_solid; /* bytes of the value up to the last one that is no trailing blank */
@@ -181,7 +181,9 @@ static bool step(struct machine *m, char c, size_t at)
 	const bool is_end = c == '\n' || c == '\r';
 
 	if (is_end && m->state < PRE_VALUE)
-		m->variable.is_doubtful = m->state == COMMENT_ESCAPE;
+		m->variable.is_doubtful =
+			m->is_escaped && (m->variable.is_doubtful || m->state == COMMENT);
+	m->is_escaped = c == '\\' && !m->is_escaped;
 	switch (m->state) {
 	case PRE_KEY:
 		if (c == '#' || c == ';') {
@@ -251,9 +253,6 @@ static bool step(struct machine *m, char c, size_t at)
 		}
 		break;
 	case COMMENT:
-		m->state = is_end ? PRE_KEY : c == '\\' ? COMMENT_ESCAPE : COMMENT;
-		break;
-	case COMMENT_ESCAPE:
 		m->state = is_end ? PRE_KEY : COMMENT;
 		break;
 	}

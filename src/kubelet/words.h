@@ -43,7 +43,8 @@ struct variable {
 	uint32_t insert_at; /* where more can be added to the value, inside its quotes */
 	uint16_t page;      /* set by unit.c, as the next one */
 	bool is_file;       /* of a file of variables, not of a unit */
-	/* The comment before it ends in a backslash: before systemd 254 it is a part of that. */
+	/* The comment above it ends in a backslash, and each line between as well: before systemd
+	 * 254 it is a part of that comment. */
 	bool is_doubtful;
 };
 void variable_done(struct variable *v);
