@@ -271,15 +271,14 @@ static int unload(struct work *w, const char *module)
 	return r == -EBUSY ? -EIO : r; /* no exit function, or half gone: no user of it */
 }
 
-/* Restores the mode before, and appends to the words whether that worked. */
-static void restore(struct work *w, const struct action *a)
+/* Restores the mode before loading failed with @r, and appends to the words whether that worked. */
+static void restore(struct work *w, const struct action *a, int r)
 {
 	char words[CHILD_ERROR_LEN], *cause = w->error;
 	size_t n;
-	int r;
 
 	/* Cut, so that the outcome of restoring fits in. */
-	n = (size_t)PRINT(words, "%.120s; ", cause[0] ? cause : "it cannot be loaded");
+	n = (size_t)PRINT(words, "%.120s; ", cause[0] ? cause : strerror(-r));
 	cause[0] = '\0';
 
 	r = unload(w, a->target); /* loaded, but not as it was asked for */
@@ -317,7 +316,7 @@ int apply_reload_module(struct work *w, const struct action *a)
 
 	r = load(w, a->target, a->text.to);
 	if (r < 0)
-		restore(w, a);
+		restore(w, a, r);
 	return r;
 }
 
