@@ -341,6 +341,9 @@ static void malformed_holders_are_an_error(_unused_ void **state)
 	assert_int_equal(l.n, 0);
 }
 
+#define LIO    "sys/module/target_core_mod/holders/ib_srpt"
+#define TARGET "sys/kernel/config/target/"
+
 static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
 {
 	static const struct {
@@ -349,11 +352,33 @@ static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
 		const char *detail; /* NULL: no user */
 		enum use use;
 		uint32_t child_of; /* ifindex of what the IPoIB child is on, 0: not here */
+		const char *files[2];
 	} cases[] = {
 		{ { 0, "ib_core", 2 }, RDMA_PDS, NULL, 0 },
 		{ { 0, "mlx5_ib", 3 }, RDMA_PDS, NULL, 0 },
 		{ { 0, "mlx4_ib", 3 }, RDMA_PDS, "mlx5_0: 3 PDs of mlx4_ib", USE_KERNEL },
-		{ { 0, "ib_srpt", 1 }, RDMA_PDS, NULL, 0 },
+		{ { 0, "ib_srpt", 1 }, RDMA_PDS, NULL, 0, .files = { LIO, TARGET "version" } },
+		{ { 0, "ib_srpt", 2 },
+		  RDMA_PDS,
+		  "mlx5_0: 2 PDs of ib_srpt",
+		  USE_KERNEL,
+		  .files = { LIO, TARGET "version" } },
+		{ { 0, "ib_srpt", 1 },
+		  RDMA_PDS,
+		  "mlx5_0: 1 PD of ib_srpt",
+		  USE_KERNEL,
+		  .files = { LIO, TARGET "srpt/version" } },
+		/* Without configfs, and SCST's module beside other targets of the kernel. */
+		{ { 0, "ib_srpt", 1 },
+		  RDMA_PDS,
+		  "mlx5_0: 1 PD of ib_srpt",
+		  USE_KERNEL,
+		  .files = { LIO } },
+		{ { 0, "ib_srpt", 1 },
+		  RDMA_PDS,
+		  "mlx5_0: 1 PD of ib_srpt",
+		  USE_KERNEL,
+		  .files = { TARGET "version" } },
 		{ { 0, "ib_srp", 1 }, RDMA_PDS, "mlx5_0: 1 PD of ib_srp", USE_KERNEL },
 		{ { 0, "ib_ipoib", 1 }, RDMA_PDS, NULL, 0 },
 		{ { 0, "ib_ipoib", 2 }, RDMA_PDS, "mlx5_0: 2 PDs of ib_ipoib", USE_KERNEL },
@@ -384,6 +409,8 @@ static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
 		make_machine(&t);
 		add_process(&t, 20, 1, "all\033reduce", 60);
 		tree_file(&t, "proc/20/cgroup", "0::/system.slice/docker-" ID ".scope\n");
+		for (size_t k = 0; k < ELEMENTSOF(cases[i].files) && cases[i].files[k]; k++)
+			tree_file(&t, cases[i].files[k], "");
 		add_function(&n, "0000:41:00.0", "mlx5_core");
 		add_ibdev(&n, "mlx5_0", "0000:41:00.0");
 

@@ -73,12 +73,23 @@ static bool is_of_device(const struct node *n, const struct ibdev *ib, const cha
 }
 
 /*
+ * Is it seen that the kernel's SRP target takes no initiator? It rejects all until a port is
+ * enabled in its folder of configfs: srpt_cm_req_recv() in drivers/infiniband/ulp/srpt/ib_srpt.c.
+ * SCST has a module of the same name, which does not need target_core_mod.
+ */
+static bool is_srpt_idle(const struct fs *fs)
+{
+	return fs_exists(fs, "sys/module/target_core_mod/holders/ib_srpt") > 0 &&
+	       fs_exists(fs, "sys/kernel/config/target") > 0 &&
+	       fs_exists(fs, "sys/kernel/config/target/srpt") == 0;
+}
+
+/*
  * Each IPoIB netdev has a PD, also a child, which has no device: ipoib_parent_init() in
  * drivers/infiniband/ulp/ipoib/ipoib_main.c. More PDs than netdevs: some are elsewhere. ib_srpt has
- * one of each device, used or not (srpt_add_one()), and rdma-core loads it wherever there is an
- * RDMA device (kernel-boot/modules/rdma.conf).
+ * one of each device, used or not (srpt_add_one()), and no more with initiators.
  */
-static bool is_of_each_device(const struct node *n, const struct ibdev *ib,
+static bool is_of_each_device(const struct fs *fs, const struct node *n, const struct ibdev *ib,
 			      const struct rdma_holder *h)
 {
 	uint32_t n_netdevs = 0;
@@ -90,7 +101,7 @@ static bool is_of_each_device(const struct node *n, const struct ibdev *ib,
 		n_netdevs += streq((parent ?: nd)->pci, ib->pci);
 	}
 	return (streq(h->kernel, "ib_ipoib") && h->n <= n_netdevs) ||
-	       (streq(h->kernel, "ib_srpt") && h->n <= 1);
+	       (streq(h->kernel, "ib_srpt") && h->n <= 1 && is_srpt_idle(fs));
 }
 
 static const struct {
@@ -108,7 +119,7 @@ void users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_re
 	FOREACH(h, holders, n_holders) {
 		char detail[128];
 
-		if (h->kernel[0] ? is_of_device(n, ib, h->kernel) || is_of_each_device(n, ib, h)
+		if (h->kernel[0] ? is_of_device(n, ib, h->kernel) || is_of_each_device(fs, n, ib, h)
 				 : h->pid == (uint32_t)getpid())
 			continue;
 

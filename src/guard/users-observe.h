@@ -12,8 +12,8 @@
  *   that listens on all addresses does not count. QPs are not listed: the kernel asks the firmware
  *   for each, fill_res_qp_entry_query() in drivers/infiniband/core/nldev.c.
  * - USE_KERNEL: PDs and cm_ids of the kernel, but not those that go with the device: of ib_core
- *   (GSI, SMI), of the driver itself, one PD of ib_srpt, and one of ib_ipoib for each netdev of the
- *   function that is in this namespace.
+ *   (GSI, SMI), of the driver itself, one PD of ib_srpt while configfs has no SRP target, and one
+ *   of ib_ipoib for each netdev of the function that is in this namespace.
  * - USE_MODULE: holders and references of loaded modules that drive a function here, and of erdma.
  *   Nothing is subtracted, for nothing shows whose a reference is.
  * - USE_UNKNOWN: PDs or cm_ids of an ibdev that cannot be listed; a loaded module whose references
