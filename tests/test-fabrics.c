@@ -552,15 +552,25 @@ static void a_subfunction_counts_where_its_pf_does_not(void **state _unused_)
 	assert_false(is_listed(&f, sf));
 }
 
-/* As eRDMA of the primary ENI, and the bond of SCC, which jobs are to use. */
-static void a_nic_that_carries_the_node_is_listed_where_it_is_shared(void **state _unused_)
+/* As eRDMA of the primary ENI, or the bond of SCC, where there is no other. */
+static void a_nic_that_carries_the_node_is_listed_where_jobs_have_no_other(void **state _unused_)
 {
 	static struct fabric f;
 
-	while (make(&f) || f.plan.n_devices == 0 || !is_listed(&f, 0))
+	while (make(&f) || f.plan.n_devices == 0 || !is_listed(&f, 0) || !is_listed(&f, f.n - 1) ||
+	       f.functions[0].card == f.functions[f.n - 1].card)
 		;
 	f.plan.n_needs = 1;
 	COPY(f.needs[0].pci, f.pcis[0].address);
+	assert_false(is_listed(&f, 0));
+	f.needs[0].why = NEED_UNKNOWN;
+	assert_true(is_listed(&f, 0));
+	f.needs[0].why = 0;
+	COPY(f.pcis[0].driver, "erdma");
+	assert_true(is_listed(&f, 0));
+	f.pcis[0].driver[0] = '\0';
+	for (size_t i = 1; i < f.n; i++)
+		COPY(f.needs[f.plan.n_needs++].pci, f.pcis[i].address);
 	assert_true(is_listed(&f, 0));
 	f.devices[0].aside = REASON_NODE_NIC;
 	assert_false(is_listed(&f, 0));
@@ -614,7 +624,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_subfunction_counts_where_its_pf_does_not),
 		cmocka_unit_test(a_port_of_a_synthetic_nic_is_left_out_and_one_of_a_bond_is_not),
 		cmocka_unit_test(ports_in_pods_need_no_section),
-		cmocka_unit_test(a_nic_that_carries_the_node_is_listed_where_it_is_shared),
+		cmocka_unit_test(a_nic_that_carries_the_node_is_listed_where_jobs_have_no_other),
 	};
 
 	if (argc > 1)

@@ -188,6 +188,7 @@ static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void 
 		const char *hints;
 		bool is_infiniband; /* the first */
 		bool is_other_board;
+		bool is_needed;
 	} cases[] = {
 		{ { "400 Gb/sec (4X NDR)", "", "400 Gb/sec (4X NDR)", "" }, "ACTIVE", false, "" },
 		{ { "200 Gb/sec (4X HDR)", "", "400 Gb/sec (4X NDR)", "" },
@@ -217,6 +218,12 @@ static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void 
 		  "",
 		  false,
 		  true },
+		/* Nor is a rail, of what carries the node. */
+		{ { "100 Gb/sec (4X EDR)", "", "400 Gb/sec (4X NDR)", "" },
+		  "ACTIVE",
+		  false,
+		  "",
+		  .is_needed = true },
 		/* A port that is down says nothing. */
 		{ { "2.5 Gb/sec (1X SDR)", "", "400 Gb/sec (4X NDR)", "" }, "DOWN", false, "" },
 		/* What is no rate is none. */
@@ -225,9 +232,11 @@ static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void 
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const struct need need = {};
 		struct scene s;
 
 		set_scene(&s);
+		s.devices[0].need = cases[i].is_needed ? &need : NULL;
 		for (size_t k = 0; k < 4; k++)
 			COPY(s.ports[k].rate, cases[i].rates[k]);
 		COPY(s.ports[0].state, cases[i].state);

@@ -74,12 +74,14 @@ static uint32_t lowest_rate(const struct device *d)
 	return lowest;
 }
 
-/* Is @b the same model in the same section? Two models, or fabrics, may well have two speeds; the
- * modalias has the board beside the chip. */
+/* Is @b the same model in the same section, with the same use? Two models, or fabrics, may well
+ * have two speeds, and so may what carries the node and a rail; the modalias has the board beside
+ * the chip. */
 static bool is_sibling(const struct device *a, const struct device *b)
 {
-	return !b->is_vf && a->config == b->config && a->pci->vendor == b->pci->vendor &&
-	       a->pci->device == b->pci->device && streq(a->pci->modalias, b->pci->modalias) &&
+	return !b->is_vf && !a->need == !b->need && a->config == b->config &&
+	       a->pci->vendor == b->pci->vendor && a->pci->device == b->pci->device &&
+	       streq(a->pci->modalias, b->pci->modalias) &&
 	       device_is_infiniband(a) == device_is_infiniband(b);
 }
 

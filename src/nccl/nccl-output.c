@@ -126,22 +126,33 @@ static bool is_synthetic(const struct node *n, const char *pci)
 	return master && master->has_device && !*master->kind;
 }
 
+static void leave_to_node(struct nccl_port *np)
+{
+	char words[96];
+
+	plan_describe_need(np->need, words, sizeof(words));
+	leave_out(np, "the node needs it, %s", words);
+}
+
+/* Does something tell that the node needs the port? */
+static bool is_needed(const struct nccl_port *np)
+{
+	return np->need && np->need->why < NEED_UNKNOWN;
+}
+
 /* Leaves out a port that the configuration does not manage, or that the node needs itself. */
 static void ask_plan(const struct config *c, const struct plan *p, struct nccl_port *np)
 {
 	const struct device *d = np->function ? plan_device(p, np->function) : NULL;
-	const struct need *need = plan_need(p, np->pci);
-	char words[96];
 
 	np->section = d ? d->config : NULL;
+	np->need = plan_need(p, np->pci);
 	if (c->n_devices > 0 && !d)
 		leave_out(np, "no [Device NAME] section is for it");
 	else if (d && d->is_in_pod)
 		leave_out(np, "a pod has it");
-	else if (d ? d->aside == REASON_NODE_NIC : need && need->why < NEED_UNKNOWN) {
-		plan_describe_need(need, words, sizeof(words));
-		leave_out(np, "the node needs it, %s", words);
-	}
+	else if (d ? d->aside == REASON_NODE_NIC : is_needed(np))
+		leave_to_node(np);
 	if (*np->why)
 		np->advice = d && d->is_in_pod ? pod_advice : section_advice;
 }
@@ -286,6 +297,17 @@ static void keep_one_function(struct nccl *c)
 		if (twin)
 			leave_out(np, "%s is a function of the same port", twin->ibdev->name);
 	}
+}
+
+/* A port that carries the node is left to it, unless the jobs have no other. On eRDMA both share
+ * the card by design. */
+static void keep_off_node(struct nccl *c)
+{
+	if (!ANY(np, c->ports, c->n_ports, !*np->why && !is_needed(np)))
+		return;
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		if (is_needed(np) && !pci_is_erdma(np->function))
+			leave_to_node(np);
 }
 
 /* Are both ports of one model, in one section? The modalias has the board beside the chip. */
@@ -524,6 +546,7 @@ int nccl_choose(const struct config *c, const struct node *n, const struct plan 
 	SORT(choice.ports, choice.n_ports, compare_ports);
 	keep_those_here(&choice);
 	keep_one_function(&choice);
+	keep_off_node(&choice);
 	keep_fastest(&choice);
 	keep_one_kind(&choice);
 	if (!next_listed(&choice, NULL)) {

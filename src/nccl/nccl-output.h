@@ -17,9 +17,11 @@
  *    netdevs elsewhere count: then the state of the port is that of its carrier.
  * 3. One function for each physical port, or LAG of them with one RDMA device: the PF, or the first
  *    VF or subfunction where the PF is no candidate.
- * 4. The highest rate. A slower port stays where one with that rate is of the same model, in the
+ * 4. With a plan no port that the node needs, where another one is left. On eRDMA node and jobs
+ *    share the card by design.
+ * 5. The highest rate. A slower port stays where one with that rate is of the same model, in the
  *    same section and with the same link layer: its link may have a fault.
- * 5. One kind, that of most ports. Among equals InfiniBand, then IPv4, then IPv6; RoCE v1 only
+ * 6. One kind, that of most ports. Among equals InfiniBand, then IPv4, then IPv6; RoCE v1 only
  *    where there is no v2. InfiniBand ports with different subnet prefixes are of different
  *    fabrics: the fabric of most ports, or all where none has more.
  *
@@ -60,6 +62,7 @@ struct nccl_port {
 	const struct gid *gid;       /* of a listed one with RoCE: the one to use */
 	unsigned here, away; /* kinds it has by netdevs here, by others: 1 << enum nccl_kind */
 	const struct device_config *section; /* with a plan */
+	const struct need *need;             /* with a plan: the node needs it; or NULL */
 	char slow[48];                       /* "it has 200 Gb/s, others 400"; "": none has more */
 	char why[160];                       /* it is not listed; "": it is */
 	const char *advice; /* the plan leaves it out: what to do; NULL: it does not */
