@@ -394,6 +394,37 @@ static void a_vrf_leads_to_its_table(_unused_ void **state)
 	assert_int_equal(find(&n, "192.0.2.1", 9).found, 2); /* a table without an answer */
 }
 
+/* As a tree has them where a tool wrote down the rules that somebody added, or that of VRFs alone.
+ */
+static void rules_without_the_kernels_own_come_between_those(_unused_ void **state)
+{
+	static const struct {
+		uint32_t preference, table;
+		int family;
+		uint32_t found;
+	} rows[] = {
+		{ 100, 100, AF_INET, 3 },   { 32766, 100, AF_INET, 3 },
+		{ 32767, 100, AF_INET, 2 }, { 100, 100, AF_INET6, 2 },
+		{ 1000, 0, AF_INET, 2 },    { 100, RT_TABLE_DEFAULT, AF_INET, 2 },
+	};
+	struct route routes[] = { route("0.0.0.0", 0, RT_TABLE_MAIN, 2),
+				  route("0.0.0.0", 0, 100, 3) };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct rule rule = { .family = rows[i].family,
+				     .preference = rows[i].preference,
+				     .table = rows[i].table,
+				     .action = FR_ACT_TO_TBL,
+				     .suppress_prefix = -1,
+				     .is_l3mdev = rows[i].table == 0 };
+		const struct node n = {
+			.routes = routes, .n_routes = 2, .rules = &rule, .n_rules = 1
+		};
+
+		assert_int_equal(find(&n, "192.0.2.1", 0).found, rows[i].found);
+	}
+}
+
 static void what_is_not_known_is_no_answer(_unused_ void **state)
 {
 	struct netdev eth0 = { .ifindex = 2, .name = "eth0", .is_up = true };
@@ -496,6 +527,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_vrf_leads_to_its_table),
+		cmocka_unit_test(rules_without_the_kernels_own_come_between_those),
 		cmocka_unit_test(what_is_not_known_is_no_answer),
 		cmocka_unit_test(all_next_hops_count_and_one_that_lives_is_found),
 		cmocka_unit_test(only_default_routes_lead_to_the_default_destination),

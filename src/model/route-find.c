@@ -9,10 +9,12 @@
 #include <linux/rtnetlink.h>
 
 #define LOOPBACK 1 /* ifindex of "lo" in each namespace */
+#define NONE     SIZE_MAX
 
 struct packet {
 	const struct node *n;
 	const struct lookup *l;
+	size_t n_own; /* of own_rules that it meets */
 	uint32_t oif; /* of the next hop; 0: any, as with a VRF, which only leads to its table */
 	const struct netdev *device, *vrf; /* that it is bound to; NULL: none */
 };
@@ -118,50 +120,52 @@ static int find_in_table(const struct packet *p, uint32_t table, struct match *r
 
 /* --- rules --- */
 
-struct rule_set {
-	const struct rule *list;
-	size_t n;
-	struct rule own[4];
+static const struct rule own_rules[] = {
+	{ .table = RT_TABLE_LOCAL, .action = FR_ACT_TO_TBL, .suppress_prefix = -1 },
+	{ .preference = 1000, .is_l3mdev = true, .action = FR_ACT_TO_TBL, .suppress_prefix = -1 },
+	{ .preference = 32766,
+	  .table = RT_TABLE_MAIN,
+	  .action = FR_ACT_TO_TBL,
+	  .suppress_prefix = -1 },
+	{ .preference = 32767, /* of IPv4 alone */
+	  .table = RT_TABLE_DEFAULT,
+	  .action = FR_ACT_TO_TBL,
+	  .suppress_prefix = -1 },
 };
 
-static void set_rules(const struct node *n, int family, struct rule_set *ret)
+/* How many of own_rules stand behind those of the node? A list without any way to the kernel's own
+ * tables is no whole one. */
+static size_t count_own(const struct node *n, int family)
 {
-	/* A list without any way to the kernel's own tables is no whole one. */
 	if (ANY(rule, n->rules, n->n_rules,
 		rule->family == family &&
-			(rule->table == RT_TABLE_LOCAL || rule->table == RT_TABLE_MAIN))) {
-		ret->list = n->rules;
-		ret->n = n->n_rules;
-		return;
-	}
-	ret->list = ret->own;
-	ret->own[ret->n++] = (struct rule){ .table = RT_TABLE_LOCAL };
-	if (ANY(nd, n->netdevs, n->n_netdevs, streq(nd->kind, "vrf")))
-		ret->own[ret->n++] = (struct rule){ .preference = 1000, .is_l3mdev = true };
-	ret->own[ret->n++] = (struct rule){ .preference = 32766, .table = RT_TABLE_MAIN };
-	if (family == AF_INET)
-		ret->own[ret->n++] =
-			(struct rule){ .preference = 32767, .table = RT_TABLE_DEFAULT };
-	for (size_t i = 0; i < ret->n; i++) {
-		ret->own[i].family = family;
-		ret->own[i].action = FR_ACT_TO_TBL;
-		ret->own[i].suppress_prefix = -1;
-	}
+			(rule->table == RT_TABLE_LOCAL || rule->table == RT_TABLE_MAIN)))
+		return 0;
+	return ELEMENTSOF(own_rules) - (family == AF_INET6);
 }
 
-/* The first rule that stands behind @last (NULL: the first of all) and not before @preference. */
-static const struct rule *next_rule(const struct rule_set *rules, int family,
-				    const struct rule *last, uint32_t preference)
+static const struct rule *rule_at(const struct packet *p, size_t i)
 {
-	const struct rule *best = NULL;
+	return i < p->n->n_rules ? &p->n->rules[i] : &own_rules[i - p->n->n_rules];
+}
 
-	FOREACH(rule, rules->list, rules->n) {
-		if (rule->family != family || rule->preference < preference ||
-		    (last && (rule->preference < last->preference ||
-			      (rule->preference == last->preference && rule <= last))))
+/* The first rule that stands behind that at @last (NONE: the first of all) and not before
+ * @preference. */
+static size_t next_rule(const struct packet *p, size_t last, uint32_t preference)
+{
+	const struct rule *after = last == NONE ? NULL : rule_at(p, last);
+	size_t best = NONE;
+
+	for (size_t i = 0; i < p->n->n_rules + p->n_own; i++) {
+		const struct rule *rule = rule_at(p, i);
+
+		if ((i < p->n->n_rules && rule->family != p->l->family) ||
+		    rule->preference < preference ||
+		    (after && (rule->preference < after->preference ||
+			       (rule->preference == after->preference && i <= last))))
 			continue;
-		if (!best || rule->preference < best->preference)
-			best = rule;
+		if (best == NONE || rule->preference < rule_at(p, best)->preference)
+			best = i;
 	}
 	return best;
 }
@@ -224,36 +228,33 @@ static int follow(const struct packet *p, const struct rule *rule, struct match 
 }
 
 /* A goto leads forwards, to a rule that has the very preference, or is passed over. */
-static const struct rule *go_to(const struct rule_set *rules, const struct rule *from)
+static size_t go_to(const struct packet *p, size_t from)
 {
-	const struct rule *to = next_rule(rules, from->family, from, from->to_preference);
+	const uint32_t preference = rule_at(p, from)->to_preference;
+	const size_t to = next_rule(p, from, preference);
 
-	return to && to->preference == from->to_preference
-		       ? to
-		       : next_rule(rules, from->family, from, 0);
+	return to != NONE && rule_at(p, to)->preference == preference ? to : next_rule(p, from, 0);
 }
 
 static int find_match(const struct packet *p, struct match *ret)
 {
-	struct rule_set rules = {};
-	const struct rule *rule;
+	size_t i = next_rule(p, NONE, 0);
 	int r = -EAGAIN;
 
-	set_rules(p->n, p->l->family, &rules);
-	rule = next_rule(&rules, p->l->family, NULL, 0);
-	while (rule) {
+	while (i != NONE) {
+		const struct rule *rule = rule_at(p, i);
 		const int is_met = matches(p, rule);
 
 		if (is_met < 0)
 			return is_met;
 		if (is_met && rule->action == FR_ACT_GOTO) {
-			rule = go_to(&rules, rule);
+			i = go_to(p, i);
 			continue;
 		}
 		r = is_met ? follow(p, rule, ret) : -EAGAIN;
 		if (r != -EAGAIN)
 			return r;
-		rule = next_rule(&rules, p->l->family, rule, 0);
+		i = next_rule(p, i, 0);
 	}
 	return -ENETUNREACH;
 }
@@ -328,7 +329,7 @@ static int find_first(const struct packet *p, struct lookup *l)
 void route_find(const struct node *n, struct lookup *l)
 {
 	const uint32_t ifindex = is_zero(l->address) ? l->ifindex : 0;
-	struct packet p = { .n = n, .l = l, .oif = ifindex };
+	struct packet p = { n, l, count_own(n, l->family), ifindex };
 	struct match m = {};
 
 	p.device = ifindex ? node_netdev(n, ifindex) : NULL;

@@ -3,10 +3,10 @@
  * Route find: by which netdev a packet leaves, computed from a node's rules, routes, addresses and
  * links as the kernel would; for trees in which the kernel was not asked.
  *
- * Pure. A tree without rules has the kernel's own three (of IPv6 two), and the one for VRFs where
- * there is a VRF. Sources: fib_rules_lookup() in net/core/fib_rules.c, fib_table_lookup() in
- * net/ipv4/fib_trie.c, fib6_table_lookup() in net/ipv6/route.c, l3mdev_update_flow() in
- * net/l3mdev/l3mdev.c
+ * Pure. A family without a rule to the table local or main gets the kernel's own three (of IPv6
+ * two), and the one for VRFs, beside the rules that it has. Sources: fib_rules_lookup() in
+ * net/core/fib_rules.c, fib_table_lookup() in net/ipv4/fib_trie.c, fib6_table_lookup() in
+ * net/ipv6/route.c, l3mdev_update_flow() in net/l3mdev/l3mdev.c
  */
 #pragma once
 
