@@ -576,6 +576,24 @@ static void a_nic_that_carries_the_node_is_listed_where_jobs_have_no_other(void 
 	assert_false(is_listed(&f, 0));
 }
 
+/* A PF whose VFs go to pods stays on the host. */
+static void a_device_that_moves_into_a_pod_is_left_out(void **state _unused_)
+{
+	static struct fabric f;
+
+	while (make(&f) || f.plan.n_devices < 2 || !is_listed(&f, 0) || !f.devices[1].is_vf)
+		;
+	for (size_t i = 0; i < f.plan.n_devices; i++)
+		f.devices[i].is_handed_out = f.devices[i].is_vf;
+	f.config.plugin.type = PLUGIN_SRIOV;
+	assert_true(is_listed(&f, 0));
+	f.devices[0].is_handed_out = true;
+	assert_false(is_listed(&f, 0));
+	assert_false(is_listed(&f, 1));
+	f.config.plugin.type = PLUGIN_RDMA_SHARED;
+	assert_true(is_listed(&f, 0));
+}
+
 /* netvsc of Hyper-V has a device and no kind, a bond has a kind and no device. */
 static void a_port_of_a_synthetic_nic_is_left_out_and_one_of_a_bond_is_not(void **state _unused_)
 {
@@ -624,6 +642,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_subfunction_counts_where_its_pf_does_not),
 		cmocka_unit_test(a_port_of_a_synthetic_nic_is_left_out_and_one_of_a_bond_is_not),
 		cmocka_unit_test(ports_in_pods_need_no_section),
+		cmocka_unit_test(a_device_that_moves_into_a_pod_is_left_out),
 		cmocka_unit_test(a_nic_that_carries_the_node_is_listed_where_jobs_have_no_other),
 	};
 

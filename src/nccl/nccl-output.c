@@ -140,7 +140,8 @@ static bool is_needed(const struct nccl_port *np)
 	return np->need && np->need->why < NEED_UNKNOWN;
 }
 
-/* Leaves out a port that the configuration does not manage, or that the node needs itself. */
+/* Leaves out a port that the configuration does not manage, that moves into pods, or that the node
+ * needs itself. */
 static void ask_plan(const struct config *c, const struct plan *p, struct nccl_port *np)
 {
 	const struct device *d = np->function ? plan_device(p, np->function) : NULL;
@@ -151,10 +152,12 @@ static void ask_plan(const struct config *c, const struct plan *p, struct nccl_p
 		leave_out(np, "no [Device NAME] section is for it");
 	else if (d && d->is_in_pod)
 		leave_out(np, "a pod has it");
+	else if (d && d->is_handed_out && plugin_moves_netdev(c->plugin.type))
+		leave_out(np, "pods get it");
 	else if (d ? d->aside == REASON_NODE_NIC : is_needed(np))
 		leave_to_node(np);
 	if (*np->why)
-		np->advice = d && d->is_in_pod ? pod_advice : section_advice;
+		np->advice = d && (d->is_in_pod || d->is_handed_out) ? pod_advice : section_advice;
 }
 
 static void judge(const struct config *c, const struct node *n, const struct plan *p,

@@ -8,9 +8,9 @@
  * The rule, each step on what the one before left:
  *
  * 1. Candidates are active ports of devices with a character device here. With a plan they are of
- *    managed NICs that are not left to the host as the node's own; without any section, of NICs
- *    that the node does not need. No port of a synthetic NIC (netvsc of Hyper-V) counts, no iWARP
- *    device.
+ *    managed NICs that are not left to the host as the node's own and that no plugin moves into
+ *    pods; without any section, of NICs that the node does not need. No port of a synthetic NIC
+ *    (netvsc of Hyper-V) counts, no iWARP device.
  * 2. An InfiniBand port counts as it is. An Ethernet port needs a GID of an address that is not of
  *    the link alone (fe80::/10, 169.254.0.0/16). A GID whose netdev is here counts with carrier.
  *    Where no port has such a GID, as in a pod with a network namespace of its own, GIDs of
