@@ -81,8 +81,8 @@ static void look_for_random_mac(const struct fs *fs, struct node *n, struct netd
 static const struct {
 	const char *folders[6], *pattern, *key; /* NULL: ends the folders; an attribute of sysfs */
 } owner_files[] = {
-	{ { CONF_FOLDERS("systemd/network") }, "*.link", "SR-IOVVirtualFunctions" },
-	{ { CONF_FOLDERS("systemd/network") }, "*.link", "VirtualFunction" }, /* the highest */
+	{ { CONF_FOLDERS("systemd/network") }, "*.link?(.d)", "SR-IOVVirtualFunctions" },
+	{ { CONF_FOLDERS("systemd/network") }, "*.link?(.d)", "VirtualFunction" }, /* the highest */
 	{ { CONF_FOLDERS("netplan") }, "*.yaml", "virtual-function-count" },
 	{ { CONF_FOLDERS("netplan") }, "*.yaml", NETPLAN_LINK },
 	{ { CONF_FOLDERS("NetworkManager/system-connections") }, "*", "[sriov]" },
