@@ -2485,6 +2485,7 @@ static void a_vlan_with_the_rails_addresses_gets_its_mtu(_unused_ void **state)
 		uint32_t want, have;
 		const char *expected, *detail;
 		struct ip address; /* of the NIC's section */
+		uint32_t between;  /* MTU of a VLAN that the first one is on; 0: there is none */
 	} rows[] = {
 		{ "the rail's", NULL, "10.60.0.2", 4200, 1500,
 		  "set-mtu " FIRST " 1500->4200\nset-mtu " FIRST " 1500->4200", "eth1" },
@@ -2504,6 +2505,13 @@ static void a_vlan_with_the_rails_addresses_gets_its_mtu(_unused_ void **state)
 		  "set-mtu " FIRST " 4200->1500\nset-mtu " FIRST " 4200->1500", "eth1" },
 		{ "the host's goes down with it", "10.0.0.2", "10.60.0.2", 1500, 4200,
 		  "set-mtu " FIRST " 4200->1500", "eth1 and eth1.7" },
+		{ "on another VLAN", NULL, "10.60.0.2", 4200, 1500,
+		  "set-mtu " FIRST " 1500->4200\nset-mtu " FIRST " 1450->4200\nset-mtu " FIRST
+		  " 1500->4200",
+		  "eth1", .between = 1450 },
+		{ "on another VLAN that goes down with it", NULL, "10.60.0.2", 1500, 4200,
+		  "set-mtu " FIRST " 4200->1500\nset-mtu " FIRST " 4200->1500", "eth1 and q0",
+		  .between = 4200 },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -2524,6 +2532,14 @@ static void a_vlan_with_the_rails_addresses_gets_its_mtu(_unused_ void **state)
 			add_address(&s, vlan->link, rows[i].own, 24);
 		if (rows[i].of_vlan)
 			add_address(&s, vlan->ifindex, rows[i].of_vlan, 24);
+		if (rows[i].between) {
+			struct netdev *q0 = add_netdev(&s, 31, "q0", "");
+
+			COPY(q0->kind, "vlan");
+			q0->link = netdev_of(&s, FIRST)->ifindex;
+			q0->mtu = rows[i].between;
+			vlan->link = q0->ifindex;
+		}
 		assert_plan(&s, rows[i].name, rows[i].expected);
 		make_plan(&s, &p);
 		assert_row(rows[i].name, p.actions[0].detail, rows[i].detail);

@@ -154,7 +154,23 @@ static void want_mtu(const struct node *n, struct plan *p, const struct device *
 			a->reason ? action_text(&p->texts, nd->name) : name_lowered(p, nd, want);
 }
 
-/* Its own netdev, then VLANs above that have the rail's addresses: none may have more than it. */
+/*
+ * A VLAN that has the rail's addresses; before it a VLAN that it is on, for none takes a larger MTU
+ * than what it is on: vlan_dev_change_mtu() in net/8021q/vlan_dev.c.
+ */
+static void want_mtu_of_vlan(const struct node *n, struct plan *p, const struct device *d,
+			     const struct netdev *vlan)
+{
+	const struct netdev *lower = node_netdev(n, vlan->link);
+
+	if (lower != d->netdev && lower->mtu < d->config->mtu)
+		want_mtu_of_vlan(n, p, d, lower);
+	if (!ANY(a, p->actions, p->n_actions,
+		 a->verb == VERB_SET_MTU && a->ifindex == vlan->ifindex))
+		want_mtu(n, p, d, vlan);
+}
+
+/* Its own netdev, then VLANs above that have the rail's addresses. */
 static void want_mtus(const struct config *c, const struct node *n, struct plan *p,
 		      const struct device *d)
 {
@@ -163,7 +179,7 @@ static void want_mtus(const struct config *c, const struct node *n, struct plan 
 	want_mtu(n, p, d, d->netdev);
 	for (size_t i = 0; (vlan = nic_netdev_next_vlan(c, p, d, d->netdev, &i));)
 		if (!is_kept_by_vfs(n, d, d->config->mtu))
-			want_mtu(n, p, d, vlan);
+			want_mtu_of_vlan(n, p, d, vlan);
 }
 
 /* Does this plan remove the VF or rebind its driver, so that its netdev will be another one? */
