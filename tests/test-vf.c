@@ -563,6 +563,40 @@ static void some_pfs_are_brought_up_once_their_vfs_are_there(_unused_ void **sta
 	}
 }
 
+static void vfs_whose_rdma_is_not_known_are_made_and_it_is_said(_unused_ void **state)
+{
+	static const struct {
+		const char *driver;
+		bool is_out_of_tree, has_ibdev, is_unknown;
+	} rows[] = {
+		{ "mlx5_core", false, true, false }, { "mlx5_core", false, false, false },
+		{ "ionic", false, true, true },      { "ice", true, true, true },
+		{ "igb", false, false, true },       { "igb", false, true, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct module m = { .is_out_of_tree = rows[i].is_out_of_tree };
+		const struct action *a;
+		struct scene s;
+
+		set_scene(&s, 2);
+		COPY(m.name, rows[i].driver);
+		COPY(pci_of(&s, PF)->driver, rows[i].driver);
+		s.section.match = (char *)"pci:*";
+		s.node.modules = &m;
+		s.node.n_modules = 1;
+		if (!rows[i].has_ibdev)
+			s.node.n_ibdevs = 0;
+		make_plan(&s, &p);
+		a = FIND(it, p.actions, p.n_actions,
+			 it->verb == VERB_SET_NUM_VFS && it->class == CLASS_CHANGE);
+		assert_non_null(a);
+		assert_row(rows[i].driver, a->detail ?: "",
+			   rows[i].is_unknown ? "whether these have RDMA is not known" : "");
+	}
+}
+
 static void the_driver_is_loaded_before_vfs_born_unbound_are_bound(_unused_ void **state)
 {
 	struct scene s;
@@ -1922,6 +1956,7 @@ int main(void)
 		cmocka_unit_test(vfs_are_born_with_autoprobe_off),
 		cmocka_unit_test(unbound_vfs_get_all_they_need_before_they_are_bound),
 		cmocka_unit_test(some_pfs_are_brought_up_once_their_vfs_are_there),
+		cmocka_unit_test(vfs_whose_rdma_is_not_known_are_made_and_it_is_said),
 		cmocka_unit_test(the_driver_is_loaded_before_vfs_born_unbound_are_bound),
 		cmocka_unit_test(what_goes_on_is_planned_neither_again_nor_otherwise),
 		cmocka_unit_test(a_stuck_card_keeps_no_other_from_what_is_begun),

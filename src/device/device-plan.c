@@ -352,6 +352,7 @@ static void add_device(const struct config *c, const struct node *n, const struc
 			     : d->netdev                     ? d->netdev->name
 							     : "");
 	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
+	d->vf_rdma = vf_precheck_rdma(n, pci);
 	d->gives_nothing = gives_nothing(memory, p, d);
 	d->is_foreign = in_use_is_foreign(pci, d->detail, sizeof(d->detail));
 	if (d->is_foreign) {

@@ -169,13 +169,15 @@ static bool is_sick(const struct node *n, const struct pci *pf, char *detail, si
 	return detail[0];
 }
 
-/* A vendor's own driver, which is out of tree, may have what the kernel's does not. */
-static bool lacks_rdma_vfs(const struct node *n, const struct pci *pf)
+enum vf_rdma vf_precheck_rdma(const struct node *n, const struct pci *pf)
 {
 	const struct rdma_part *part = rdma_part_of(pf->driver);
 	const struct module *m = node_module(n, pf->driver);
 
-	return part && part->lacks_vfs && !(m && m->is_out_of_tree);
+	if (!part)
+		return node_ibdev_of(n, pf->address) ? VF_RDMA_YES : VF_RDMA_UNKNOWN;
+	return part->of_vfs == VF_RDMA_NO && m && m->is_out_of_tree ? VF_RDMA_UNKNOWN
+								    : part->of_vfs;
 }
 
 static bool is_down(const struct plan *p, const struct pci *pf)
@@ -250,7 +252,7 @@ enum reason vf_precheck(const struct plan *p, const struct memory *memory, const
 			 pf->driver);
 		return as(REASON_VF_DRIVER, CLASS_IMPOSSIBLE, ret_class);
 	}
-	if (want > 0 && lacks_rdma_vfs(n, pf)) {
+	if (want > 0 && vf_precheck_rdma(n, pf) == VF_RDMA_NO) {
 		copy(detail, size, pf->driver);
 		return as(REASON_VF_WITHOUT_RDMA, CLASS_IMPOSSIBLE, ret_class);
 	}

@@ -42,6 +42,13 @@ enum reason vf_precheck(const struct plan *p, const struct memory *memory, const
  */
 bool vf_precheck_is_lag(const struct node *n, const struct netdev *bond);
 
+/*
+ * Do VFs of this PF have RDMA? A vendor's own driver, which is out of tree, may have what the
+ * kernel's does not. Of a driver whose RDMA part nobody knows, the VFs have what the PF has: an
+ * RDMA device of any kind, also a software one. Without that it is not known.
+ */
+enum vf_rdma vf_precheck_rdma(const struct node *n, const struct pci *pf);
+
 /* Has another program switched it off? That this service did so for a moment does not count. */
 bool vf_precheck_has_autoprobe_off(const struct pci *pf);
 

@@ -364,28 +364,28 @@ bool pci_is_erdma(const struct pci *pci)
 const struct rdma_part *rdma_part_of(const char *driver)
 {
 	static const struct rdma_part parts[] = {
-		{ "mlx5_core", "mlx5_ib", true, false },
-		{ "mlx4_core", "mlx4_ib", true, false },
-		{ "bnxt_en", "bnxt_re", true, false },
-		{ "hns3", "hns_roce_hw_v2", true, false },
+		{ "mlx5_core", "mlx5_ib", VF_RDMA_YES },
+		{ "mlx4_core", "mlx4_ib", VF_RDMA_YES },
+		{ "bnxt_en", "bnxt_re", VF_RDMA_YES },
+		{ "hns3", "hns_roce_hw_v2", VF_RDMA_YES },
 		/* VFs are driven by iavf, which makes no auxiliary device for irdma:
 		 * irdma_auxiliary_id_table[] in .../irdma/main.c */
-		{ "ice", "irdma", false, true },
-		{ "i40e", "irdma", false, true },
-		{ "cxgb4", "iw_cxgb4", false, true }, /* cxgb4vf has no upper-layer drivers */
-		{ "qede", "qedr", false, true },      /* rdma_supported in .../qed/qed_main.c */
-		{ "be2net", "ocrdma", false, false },
-		{ "bng_en", "bng_re", false, false },
-		{ "mana", "mana_ib", false, false },
-		{ "ionic", "ionic_rdma", false, false },
-		{ "idpf", "irdma", false, false },
-		{ "enic", "usnic_verbs", false, false },
-		{ "erdma", "erdma", false, false },
-		{ "efa", "efa", false, false },
-		{ "hfi1", "hfi1", false, false },
-		{ "ib_qib", "ib_qib", false, false },
-		{ "ib_mthca", "ib_mthca", false, false },
-		{ "vmw_pvrdma", "vmw_pvrdma", false, false },
+		{ "ice", "irdma", VF_RDMA_NO },
+		{ "i40e", "irdma", VF_RDMA_NO },
+		{ "cxgb4", "iw_cxgb4", VF_RDMA_NO }, /* cxgb4vf has no upper-layer drivers */
+		{ "qede", "qedr", VF_RDMA_NO },      /* rdma_supported in .../qed/qed_main.c */
+		{ "be2net", "ocrdma", VF_RDMA_UNKNOWN },
+		{ "bng_en", "bng_re", VF_RDMA_UNKNOWN },
+		{ "mana", "mana_ib", VF_RDMA_UNKNOWN },
+		{ "ionic", "ionic_rdma", VF_RDMA_UNKNOWN },
+		{ "idpf", "irdma", VF_RDMA_UNKNOWN },
+		{ "enic", "usnic_verbs", VF_RDMA_UNKNOWN },
+		{ "erdma", "erdma", VF_RDMA_UNKNOWN },
+		{ "efa", "efa", VF_RDMA_UNKNOWN },
+		{ "hfi1", "hfi1", VF_RDMA_UNKNOWN },
+		{ "ib_qib", "ib_qib", VF_RDMA_UNKNOWN },
+		{ "ib_mthca", "ib_mthca", VF_RDMA_UNKNOWN },
+		{ "vmw_pvrdma", "vmw_pvrdma", VF_RDMA_UNKNOWN },
 	};
 
 	return FIND(p, parts, ELEMENTSOF(parts), streq(p->driver, driver));

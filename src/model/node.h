@@ -87,11 +87,17 @@ struct pci {
 	uint32_t cni_pid; /* of the CNI plugin at work on it: guard/signs-observe.c; 0: none */
 };
 
+/* Do VFs of a driver, or of a PF, have RDMA? */
+enum vf_rdma {
+	VF_RDMA_UNKNOWN,
+	VF_RDMA_YES,
+	VF_RDMA_NO,
+};
+
 /* The module that makes the RDMA devices of a driver's functions. */
 struct rdma_part {
 	const char *driver, *module; /* the same where one module does both */
-	bool has_vfs;                /* VFs of the driver have RDMA */
-	bool lacks_vfs;              /* they have none; where both are false it is not known */
+	enum vf_rdma of_vfs;
 };
 
 const struct rdma_part *rdma_part_of(const char *driver); /* NULL: none is known */

@@ -91,6 +91,7 @@ struct device {
 	char used_by[192]; /* "eth1 has 10.0.0.2/24"; empty: no user, or the node */
 	bool is_port;      /* its netdev is a port of a bond, team, bridge or datapath */
 	bool is_vf;
+	enum vf_rdma vf_rdma; /* of a PF: whether its VFs have it */
 	bool gives_nothing; /* a PF whose VFs are impossible, and that is not handed out instead */
 	bool is_named;      /* a PF that its section names: pci: or netdev: without a glob */
 	bool is_by_name;    /* a PF whose section has netdev: in its Match= */

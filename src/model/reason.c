@@ -393,6 +393,13 @@ static const struct {
 		"install a vendor driver that supports RDMA in virtual functions.",
 		SEVERITY_ERROR,
 	},
+	[REASON_VF_RDMA_UNKNOWN] = {
+		"vf-rdma-unknown",
+		"Whether virtual functions of this driver have RDMA is not known, so those that "
+		"the plan creates do not count",
+		"They count once they are there with an RDMA device: after \"rdma-provision "
+		"apply\", \"rdma-provision status\" shows whether they have one.",
+	},
 	[REASON_VF_SETTING_UNSUPPORTED] = {
 		"vf-setting-unsupported",
 		"The driver or the card does not support this setting for virtual functions",

@@ -67,11 +67,14 @@ int output_check_kubelet(const struct config *c, const struct plan *p, char **re
 		       : 0;
 }
 
-/* Does the plan make VFs of this PF that get no driver? */
-static bool gets_unbound_vfs(const struct plan *p, const struct device *d)
+/* Finds why the VFs that the plan makes of this PF do not count; REASON_NONE: they do. */
+static enum reason find_void(const struct plan *p, const struct device *d)
 {
-	return !d->is_vf && d->wanted_vfs > 0 && plan_changes_vfs(p, d->pci->address) &&
-	       vf_precheck_has_autoprobe_off(d->pci);
+	if (d->is_vf || d->wanted_vfs == 0 || !plan_changes_vfs(p, d->pci->address))
+		return REASON_NONE;
+	if (vf_precheck_has_autoprobe_off(d->pci))
+		return REASON_AUTOPROBE_OFF;
+	return d->vf_rdma == VF_RDMA_UNKNOWN ? REASON_VF_RDMA_UNKNOWN : REASON_NONE;
 }
 
 /* First what is handed out and not usable, or left to the host, then what the plugin drops; the
@@ -87,8 +90,8 @@ static json_t *make_excluded(const struct config *c, const struct plan *p)
 		if (d->aside != REASON_NONE && !output_plugin_exposes(p, d)) {
 			plan_describe_aside(p, d, detail, sizeof(detail));
 			item = output_reason(d->aside, d->pci->address, detail, NULL);
-		} else if (gets_unbound_vfs(p, d)) {
-			item = output_reason(REASON_AUTOPROBE_OFF, d->pci->address, "", NULL);
+		} else if (find_void(p, d) != REASON_NONE) {
+			item = output_reason(find_void(p, d), d->pci->address, "", NULL);
 		} else if (d->is_handed_out && !output_plugin_offers(d) &&
 			   !output_plugin_exposes(p, d)) {
 			item = output_reason(output_plugin_reason(d), d->pci->address, d->detail,
@@ -217,6 +220,9 @@ static void print_head(struct sheet *s, const struct config *c, const struct pla
 		  plugin_type_name(c->plugin.type));
 	if (is_unknown(p) && json_array_size(pools) == 0)
 		sheet_add(s, "not known, since the tree below --root= is a part");
+	else if (json_array_size(pools) == 0 &&
+		 ANY(d, p->devices, p->n_devices, find_void(p, d) == REASON_VF_RDMA_UNKNOWN))
+		sheet_add(s, "not known, since new VFs may have no RDMA");
 	else if (p->n_devices == 0)
 		sheet_add(s, "no [Device NAME] section matches a device of this node");
 	else if (p->lint.refusal != REASON_NONE)
@@ -267,7 +273,8 @@ int output_check_text(const struct config *c, const struct plan *p, char **ret)
 		print_node_nics(&s, c, p);
 	output_group_print(&s, groups,
 			   "{target}: [{?code=plugin-foreign}exposed as well"
-			   "|{?code=plugin-two-pools}in two pools|not exposed] ({code})");
+			   "|{?code=plugin-two-pools}in two pools"
+			   "|{?code=vf-rdma-unknown}not counted|not exposed] ({code})");
 	return sheet_close(&s, ret);
 }
 
@@ -382,7 +389,8 @@ static size_t count_after(const struct config *c, const struct plan *p, const st
 {
 	if (!plan_changes_vfs(p, pf_of(d)))
 		return is_coming(c, p, d);
-	return d->is_vf || d->aside != REASON_NONE || lacks_module(p, d) || gets_unbound_vfs(p, d)
+	return d->is_vf || d->aside != REASON_NONE || lacks_module(p, d) ||
+			       find_void(p, d) != REASON_NONE
 		       ? 0
 		       : MAX(d->wanted_vfs, UINT32_C(1));
 }

@@ -57,7 +57,8 @@ int output_check_text(const struct config *c, const struct plan *p, char **ret);
  * The devices that the device plugin exposes when the plan is done, beside those it exposes now. A
  * device counts in n_after when it is handed out and usable, when a change of the plan gives it
  * what it lacks, or when that comes by itself, as a carrier or an address; VFs that the plan makes
- * count, VFs that it refuses to make do not. No device counts without a module that it needs.
+ * count where they have RDMA, VFs that it refuses to make do not. No device counts without a module
+ * that it needs.
  */
 struct forecast {
 	struct forecast_pool {

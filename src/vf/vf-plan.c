@@ -73,7 +73,6 @@ bool plan_makes_unbound_vfs(const struct node *n, const struct device *pf)
 
 static void add_changes(const struct node *n, struct plan *p, const struct device *d, uint32_t want)
 {
-	const struct rdma_part *part = rdma_part_of(d->pci->driver);
 	const struct pci *pf = d->pci;
 	struct action *a;
 
@@ -96,7 +95,7 @@ static void add_changes(const struct node *n, struct plan *p, const struct devic
 	if (want == 0)
 		return;
 	a = add_change(p, CLASS_CHANGE, REASON_NONE, pf, 0, want);
-	if (part && !part->has_vfs && !part->lacks_vfs)
+	if (d->vf_rdma == VF_RDMA_UNKNOWN)
 		a->detail = "whether these have RDMA is not known";
 }
 

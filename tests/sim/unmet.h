@@ -38,7 +38,7 @@ static const struct {
 	{ "test-explain-plugin.c", { "plugin-name" } },
 	{ "test-lint.c",
 	  { "plugin-file", "plugin-class", "plugin-vfs-only", "plugin-pf-netdev", "plugin-ibdevs",
-	    "plugin-two-pools", "plugin-foreign", "plugin-default-route" } },
+	    "plugin-two-pools", "plugin-foreign", "plugin-default-route", "vf-rdma-unknown" } },
 	{ "test-files.c",
 	  { "output-last", "output-foreign", "output-no-folder", "output-link", "nccl-none" } },
 	{ "test-boots.c", { "boot-loop" } },
