@@ -901,6 +901,25 @@ static void check_says_why_nothing_is_exposed(_unused_ void **state)
 	}
 }
 
+/* The plugin refuses its file whether the node needs the NIC or not. */
+static void check_knows_what_the_plugin_refuses_in_a_part_of_a_tree(_unused_ void **state)
+{
+	static const struct need need = { .pci = PF, .why = NEED_NOT_RECORDED };
+
+	for (int is_refused = 0; is_refused < 2; is_refused++) {
+		_cleanup_(freep) char *text = NULL;
+		struct scene s;
+
+		set_scene(&s, PLUGIN_RDMA_SHARED);
+		s.plan.n_devices = 1;
+		s.devices[0].need = &need;
+		s.plan.lint.refusal = is_refused ? REASON_PLUGIN_EMPTY : REASON_NONE;
+		assert_int_equal(output_check_text(&s.config, &s.plan, &text), 0);
+		assert_non_null(strstr(text, is_refused ? " would expose nothing\n"
+							: ": not known, since the tree"));
+	}
+}
+
 static void check_names_devices_that_are_exposed_and_that_are_not(_unused_ void **state)
 {
 	static const char head[] =
@@ -1142,6 +1161,7 @@ int main(void)
 		cmocka_unit_test(a_file_does_not_change_while_a_device_is_in_a_pod),
 		cmocka_unit_test(a_dead_end_is_an_error_of_check),
 		cmocka_unit_test(check_says_why_nothing_is_exposed),
+		cmocka_unit_test(check_knows_what_the_plugin_refuses_in_a_part_of_a_tree),
 		cmocka_unit_test(check_names_devices_that_are_exposed_and_that_are_not),
 		cmocka_unit_test(a_device_comes_by_a_change_or_by_what_ends_itself),
 		cmocka_unit_test(vfs_come_where_they_get_a_driver),

@@ -243,11 +243,14 @@ static int check_whole(struct verify *v)
 
 	if (v->os->fs.is_live && v->node->is_held)
 		return add(v, CHECK_WHOLE, "node", FAIL, "%s", reason_meaning(REASON_HELD));
-	if (v->n[FAIL] > 0 || v->node->is_copy || (!a && p->state != NODE_DEGRADED))
+	if (v->n[FAIL] > 0 || ((!a || v->node->is_copy) && p->state != NODE_DEGRADED))
 		return 0;
 	if (!a)
 		a = FIND(it, p->actions, p->n_actions,
-			 it->class != CLASS_CHANGE && it->reason != REASON_NONE);
+			 it->class != CLASS_CHANGE && it->reason != REASON_NONE &&
+				 it->reason != REASON_NOT_RECORDED);
+	if (!a && v->node->is_copy) /* by what it lacks */
+		return 0;
 	return add(v, CHECK_WHOLE, "node", FAIL, "the node is %s%s%s", node_state_name(p->state),
 		   a ? ": " : "", a ? reason_meaning(a->reason) : "");
 }

@@ -214,13 +214,14 @@ static void print_head(struct sheet *s, const struct config *c, const struct pla
 		       const json_t *pools)
 {
 	const bool has_file = plugin_has_file(c->plugin.type);
+	const bool is_open = p->lint.refusal == REASON_NONE && json_array_size(pools) == 0;
 	const char *what = has_file ? c->plugin.config_file : "it";
 
 	sheet_add(s, "%s %s: ", has_file ? "Device plugin" : "DRA driver",
 		  plugin_type_name(c->plugin.type));
-	if (is_unknown(p) && json_array_size(pools) == 0)
+	if (is_open && is_unknown(p))
 		sheet_add(s, "not known, since the tree below --root= is a part");
-	else if (json_array_size(pools) == 0 &&
+	else if (is_open &&
 		 ANY(d, p->devices, p->n_devices, find_void(p, d) == REASON_VF_RDMA_UNKNOWN))
 		sheet_add(s, "not known, since new VFs may have no RDMA");
 	else if (p->n_devices == 0)
