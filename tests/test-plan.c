@@ -2787,6 +2787,18 @@ static void of_a_guest(struct scene *s)
 	find_pci(s, VF)->device = 0x101e;
 }
 
+static void down_as_a_port(struct scene *s)
+{
+	vf_down(s);
+	netdev_of(s, VF)->master = netdev_of(s, FIRST)->ifindex;
+}
+
+static void down_and_needed(struct scene *s)
+{
+	vf_down(s);
+	COPY(s->config.service.node_nic, "netdev:eth1v1");
+}
+
 /* A cause that is seen goes before the cable, which somebody has to look at. */
 static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 {
@@ -2795,13 +2807,20 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 		void (*spoil)(struct scene *s);
 		const char *detail;
 		bool is_cable;
+		const char *advice; /* its first words; NULL: any */
 	} rows[] = {
 		{ "nothing is seen", without_netdev, "mlx5_v1 port 1 is DOWN", true },
 		{ "all is up", set_down, "mlx5_v1 port 1 is DOWN: eth1v1 has a carrier", false },
 		{ "of a guest", of_a_guest, "mlx5_v1 port 1 is DOWN: eth1v1 has no carrier",
 		  false },
 		{ "down", vf_down, "mlx5_v1 port 1 is DOWN: no link was asked for, eth1v1 is down",
-		  false },
+		  false, "It is brought up by the service" },
+		{ "down, as a port", down_as_a_port,
+		  "mlx5_v1 port 1 is DOWN: no link was asked for, eth1v1 is down", false,
+		  "The service leaves it" },
+		{ "down, and the node needs it", down_and_needed,
+		  "mlx5_v1 port 1 is DOWN: no link was asked for, eth1v1 is down", false,
+		  "The service leaves it" },
 		{ "its PF is down", pf_down,
 		  "mlx5_v1 port 1 is DOWN: eth1 of its physical function is down", false },
 		{ "its representor is down", representor_down,
@@ -2854,7 +2873,8 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 		assert_string_equal(d->detail, rows[i].detail);
 		if ((strstr(device_advice(d), "cable") != NULL) != rows[i].is_cable ||
 		    (strstr(device_advice(d), "a card of the host") != NULL) !=
-			    (rows[i].spoil == of_a_guest))
+			    (rows[i].spoil == of_a_guest) ||
+		    (rows[i].advice && !is_prefix(device_advice(d), rows[i].advice)))
 			fail_msg("%s: %s", rows[i].name, device_advice(d));
 	}
 }

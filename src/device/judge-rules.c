@@ -22,6 +22,7 @@ struct cause_view {
 	const struct vf_info *info;
 	const struct port *port, *above; /* that of its PF */
 	bool is_copy;                    /* it may lack the carrier */
+	bool is_left;                    /* its link is left to the host: route/link-plan.c */
 };
 
 /* "pf0vf3", "c1pf0vf3": __devlink_port_phys_port_name_get() in net/devlink/port.c */
@@ -40,6 +41,7 @@ static const struct netdev *find_representor(const struct node *n, const struct 
 enum lack {
 	LACK_SWITCH, /* the port itself is disabled */
 	LACK_ANSWER, /* no other end is found */
+	LACK_HOST,   /* down, and not ours to bring up */
 	LACK_UP,
 	LACK_ENABLED, /* its PF has it disabled */
 	LACK_SUPPORT, /* of InfiniBand: the subnet manager knows the PF alone */
@@ -56,6 +58,8 @@ static bool lacks(const struct cause_view *v, const struct netdev *nd, enum lack
 		return v->port && streq(v->port->phys_state, "Disabled");
 	case LACK_ANSWER:
 		return v->port && streq(v->port->phys_state, "Polling");
+	case LACK_HOST:
+		return nd && !nd->is_up && v->is_left;
 	case LACK_UP:
 		return nd && !nd->is_up;
 	case LACK_ENABLED:
@@ -85,6 +89,10 @@ static const struct {
 	  "\"mstlink\" (--port_state UP)." },
 	{ LACK_ANSWER, offsetof(struct cause_view, own),
 	  "nothing answers at the other end (Polling)", NULL },
+	{ LACK_HOST, offsetof(struct cause_view, own), "no link was asked for, %s is down",
+	  "The service leaves it to the host, as a port of another device or since the node needs "
+	  "it, or may need it: set it up where it is configured, in a network manager (\"nmcli "
+	  "device\", \"networkctl\"), or by \"ip link set\" with the name and \"up\"." },
 	{ LACK_UP, offsetof(struct cause_view, own), "no link was asked for, %s is down",
 	  "It is brought up by the service; if it stays down look in \"journalctl -u "
 	  "rdma-provision\", and for what lowers it: a network manager (\"nmcli device\", "
@@ -130,10 +138,11 @@ static const struct {
  *
  * Return: what to do about it, or NULL: what REASON_PORT_DOWN advises.
  */
-static const char *find_port_cause(const struct node *n, const struct pci *pci,
+static const char *find_port_cause(const struct node *n, const struct device *d,
 				   const struct netdev *nd, const struct port *port, char *detail,
 				   size_t size)
 {
+	const struct pci *pci = d->pci;
 	const struct ibdev *pf = node_ibdev_of(n, pci->physfn);
 	const struct cause_view v = { nd,
 				      pci->physfn[0] ? node_netdev_of(n, pci->physfn) : NULL,
@@ -142,7 +151,8 @@ static const char *find_port_cause(const struct node *n, const struct pci *pci,
 						     : NULL,
 				      port,
 				      pf && pf->n_ports > 0 ? &pf->ports[0] : NULL,
-				      n->is_copy };
+				      n->is_copy,
+				      d->is_port || plan_carries_node(d) };
 
 	/* A VF whose PF is not on this machine has no cable here. */
 	const char *cable =
@@ -326,7 +336,7 @@ static enum reason judge_ports(const struct config *c, const struct node *n, con
 			snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 " is %s",
 				 ib->name, port->number,
 				 port->state[0] ? port->state : "unreadable");
-			d->advice = find_port_cause(n, d->pci, i == 0 ? d->netdev : NULL, port,
+			d->advice = find_port_cause(n, d, i == 0 ? d->netdev : NULL, port,
 						    d->detail, sizeof(d->detail));
 			continue;
 		}
@@ -374,8 +384,8 @@ static enum reason judge_pf(const struct node *n, struct device *d)
 		return REASON_NONE;
 	if (has_failed(n, pf))
 		return say_failed(pf, d);
-	d->advice = find_port_cause(n, d->pci, NULL, ib && ib->n_ports > 0 ? &ib->ports[0] : NULL,
-				    cause, sizeof(cause));
+	d->advice = find_port_cause(n, d, NULL, ib && ib->n_ports > 0 ? &ib->ports[0] : NULL, cause,
+				    sizeof(cause));
 	if (is_pf_up || strstr(cause, "of its physical function"))
 		COPY(d->detail, cause);
 	else
