@@ -112,19 +112,19 @@ static int add_netdev(const struct fs *fs, const char *name, struct node *n)
 	uint32_t carrier;
 
 	/* It becomes part of a path. */
-	if (!*name || strchr(name, '/') || streq(name, "..") || node_netdev_named(n, name))
+	if (!*name || strchr(name, '/') || streq(name, "..") || node_netdev_named(n, name) ||
+	    fs_exists(fs, FS_PATH("sys/class/net/%s", name)) == 0)
 		return 0;
 
 	nd = APPEND(n->netdevs, n->n_netdevs);
 	if (!nd)
 		return -ENOMEM;
 	COPY(nd->name, name);
-	/* -EINVAL while it is down, and what is not here has none. */
+	/* -EINVAL while it is down, and a copy may lack it. */
 	nd->has_carrier =
 		fs_read_u32(fs, FS_PATH("sys/class/net/%s/carrier", name), &carrier) >= 0 &&
 		carrier == 1;
-	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/ifindex", name), &nd->ifindex) < 0)
-		nd->ifindex = 0; /* not here */
+	fs_read_u32(fs, FS_PATH("sys/class/net/%s/ifindex", name), &nd->ifindex);
 	return observe_netdev_pci(fs, nd);
 }
 
