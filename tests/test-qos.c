@@ -310,6 +310,13 @@ static void what_must_not_be_set_is_told(_unused_ void **state)
 	assert_plan(&s, "set-dcb  -> impossible qos-unsupported: ens1\n"
 			"set-roce  -> impossible qos-unsupported: mlx5_0: "
 			"/sys/kernel/config/rdma_cm is not there");
+	s.node.is_copy = true; /* of a capture, which had the answers */
+	s.node.has_cm_config = true;
+	assert_plan(&s, "set-dcb  -> impossible qos-unsupported: ens1\n" TOS);
+	s.node.has_dcbs = s.node.has_cm_config = false;
+	assert_plan(&s, "set-dcb  -> waiting not-recorded: ens1\n"
+			"set-roce  -> waiting not-recorded: mlx5_0: "
+			"/sys/kernel/config/rdma_cm is not there");
 
 	set_scene(&s);
 	s.dcb.pfc[0] = '\0';

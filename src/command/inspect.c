@@ -267,13 +267,9 @@ static int look_closer(struct os *d, const struct pci *pci, struct node *n, stru
 		return r;
 	q.set = 1u << QUESTION_PCIE | (n->has_dcbs ? 0 : 1u << QUESTION_DCB);
 	observe_pcie(&d->fs, &q, n);
-	if (d->fs.is_live) {
-		r = observe_dcbs(d, &q, n, memory);
-		if (r < 0)
-			return r;
-	}
 	observe_log(&d->fs, &of_log, n);
-	return node_result(n);
+	r = observe_dcbs(d, &q, n, memory);
+	return r < 0 ? r : node_result(n);
 }
 
 /*

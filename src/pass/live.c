@@ -450,7 +450,7 @@ static int answer(void *userdata, const struct questions *q, const struct memory
 		  struct node *n)
 {
 	struct os *d = userdata;
-	int n_known, r = 0;
+	int n_known, r;
 
 	observe_pcie(&d->fs, q, n); /* nothing is planned by it */
 	observe_vf_owners(&d->fs, q, n);
@@ -464,10 +464,9 @@ static int answer(void *userdata, const struct questions *q, const struct memory
 		observe_socks(d, n);
 		n_known++;
 	}
-	if (d->fs.is_live) {
+	if (d->fs.is_live)
 		n_known += observe_verbs(d, q, n) + observe_lookups(d, q, n);
-		r = observe_dcbs(d, q, n, memory);
-	}
+	r = observe_dcbs(d, q, n, memory);
 	return node_result(n) ?: n_known + r > 0;
 }
 

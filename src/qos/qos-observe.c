@@ -22,7 +22,7 @@ static bool is_asked(const struct questions *q, const struct node *n, const stru
 int observe_dcbs(struct os *d, const struct questions *q, struct node *n,
 		 const struct memory *memory)
 {
-	if (!questions_ask(q, QUESTION_DCB))
+	if (!d->fs.is_live || !questions_ask(q, QUESTION_DCB))
 		return 0;
 	FOREACH(nd, n->netdevs, n->n_netdevs) {
 		struct dcb dcb;

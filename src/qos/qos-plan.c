@@ -115,6 +115,8 @@ static void plan_port(const struct config *c, const struct node *n, const struct
 		return;
 	if (!guard_may(d, GUARD_DCB))
 		return refuse(p, d, CLASS_REFUSED, guard_reason(d->need), "[QoS]");
+	if (!n->has_dcbs)
+		return refuse(p, d, CLASS_WAITING, REASON_NOT_RECORDED, "");
 	if (!dcb)
 		return refuse(p, d, CLASS_IMPOSSIBLE, REASON_QOS_UNSUPPORTED, "");
 	if (qos_is_firmware(dcb))
@@ -150,8 +152,9 @@ static void plan_defaults(const struct config *c, const struct node *n, struct p
 		return plan_add_item(p, VERB_SET_ROCE, CLASS_REFUSED, d->pci->address,
 				     guard_reason(d->need), "%s: [QoS]", d->ibdev->name);
 	if (!n->has_cm_config)
-		return plan_add_item(p, VERB_SET_ROCE, CLASS_IMPOSSIBLE, d->pci->address,
-				     REASON_QOS_UNSUPPORTED,
+		return plan_add_item(p, VERB_SET_ROCE,
+				     n->is_copy ? CLASS_WAITING : CLASS_IMPOSSIBLE, d->pci->address,
+				     n->is_copy ? REASON_NOT_RECORDED : REASON_QOS_UNSUPPORTED,
 				     "%s: /sys/kernel/config/rdma_cm is not there", d->ibdev->name);
 	FOREACH(port, d->ibdev->ports, d->ibdev->n_ports) {
 		if (!streq(port->link_layer, "Ethernet"))
@@ -188,7 +191,7 @@ void plan_qos(const struct config *c, const struct node *n, const struct memory 
 	FOREACH(d, p->devices, p->n_devices) {
 		if (has_dcb && has_port(n, d)) {
 			p->questions.set |= 1u << QUESTION_DCB;
-			if (n->has_dcbs)
+			if (n->has_dcbs || n->is_copy)
 				plan_port(c, n, memory, p, d);
 		}
 		if (has_cm && has_defaults(n, d))

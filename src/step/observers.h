@@ -61,9 +61,9 @@ void observe_cni(const struct fs *fs, struct node *n, const struct memory *memor
 void observe_metadata(const struct fs *fs, struct node *n, const struct memory *memory);
 
 /*
- * Fills node.dcbs when @q asks for it. mlx5 answers for each PF with some thirty commands to its
- * firmware, under the RTNL. A PF that is being written to is left out. Return: 1 when drivers were
- * asked, 0, or -ENOMEM.
+ * Fills node.dcbs on the running system when @q asks for it. mlx5 answers for each PF with some
+ * thirty commands to its firmware, under the RTNL. A PF that is being written to is left out.
+ * Return: 1 when drivers were asked, 0, or -ENOMEM.
  */
 int observe_dcbs(struct os *d, const struct questions *q, struct node *n,
 		 const struct memory *memory);

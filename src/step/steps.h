@@ -131,6 +131,7 @@ plan_step plan_link_vf;
 /*
  * [QoS]: priorities of the ports of PFs, by DCB, and rdma_cm's defaults of all devices; nothing of
  * what carries the node, what is in a pod or in use, and what firmware sets. Asks for node.dcbs.
+ * In a copy either is not known where it is not there.
  */
 plan_step plan_qos;
 
