@@ -1800,6 +1800,11 @@ static void peermem_missing(struct scene *s)
 	peermem_there(s);
 	module_of(s, "nvidia_peermem", MODULE_MISSING);
 }
+static void peermem_not_in_tree(struct scene *s)
+{
+	with_gpu(s);
+	is_compat(s);
+}
 static void peermem_blacklisted(struct scene *s)
 {
 	peermem_there(s);
@@ -1865,6 +1870,8 @@ static void peermem_is_loaded_late_where_it_is_asked_for(_unused_ void **state)
 		{ "missing, auto", DRIVER_MODE_OFED, PEERMEM_AUTO, peermem_missing, "" },
 		{ "missing, yes", DRIVER_MODE_KEEP, PEERMEM_YES, peermem_missing,
 		  "hint peermem-failed nvidia_peermem" },
+		{ "not in a tree, yes", DRIVER_MODE_KEEP, PEERMEM_YES, peermem_not_in_tree,
+		  "hint not-recorded nvidia_peermem" },
 		{ "blacklisted, auto", DRIVER_MODE_OFED, PEERMEM_AUTO, peermem_blacklisted, "" },
 		{ "blacklisted, yes", DRIVER_MODE_KEEP, PEERMEM_YES, peermem_blacklisted,
 		  "hint peermem-failed nvidia_peermem" },

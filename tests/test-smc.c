@@ -157,6 +157,7 @@ static void assert_plan(struct scene *s, const char *row, const char *expected)
 	}
 	for (size_t i = 0; i < p.n_reasons; i++)
 		if (p.reasons[i].reason == REASON_SMC_ABSENT ||
+		    p.reasons[i].reason == REASON_NOT_RECORDED ||
 		    p.reasons[i].reason == REASON_SMC_IWARP)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%shint %s",
 					      n ? "\n" : "", reason_code(p.reasons[i].reason));
@@ -231,6 +232,8 @@ static void the_module_comes_first(_unused_ void **state)
 		{ "auto loads it too", SMC_AUTO, MODULE_AVAILABLE, false, "load-module smc ->" },
 		{ "missing", SMC_YES, MODULE_MISSING, false, "load-module smc -> module-missing" },
 		{ "auto goes without", SMC_AUTO, MODULE_MISSING, false, "hint smc-absent" },
+		{ "not in a tree", SMC_YES, _MODULE_STATE_N, false, "hint not-recorded" },
+		{ "auto, not in a tree", SMC_AUTO, _MODULE_STATE_N, false, "hint not-recorded" },
 		{ "blacklisted", SMC_YES, MODULE_BLACKLISTED, false,
 		  "load-module smc -> module-blacklisted" },
 		{ "auto, blacklisted", SMC_AUTO, MODULE_BLACKLISTED, false, "hint smc-absent" },
@@ -245,6 +248,8 @@ static void the_module_comes_first(_unused_ void **state)
 		set_scene(&s);
 		s.config.smc.enable = rows[i].enable;
 		module_of(&s, "smc", rows[i].state);
+		if (rows[i].state == _MODULE_STATE_N)
+			s.node.n_modules--; /* smc is the last one */
 		s.node.has_pnets = rows[i].has_pnets;
 		assert_plan(&s, rows[i].name, rows[i].expected);
 	}

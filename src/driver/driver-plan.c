@@ -561,11 +561,13 @@ static void plan_peermem(const struct config *c, const struct node *n, struct pl
 	    module_is_in_kernel(m))
 		return;
 	if (!m || m->state == MODULE_MISSING || m->state == MODULE_BLACKLISTED) {
-		if (!is_asked) /* it is optional, and not installed */
+		if (!is_asked) /* it is optional */
 			return;
-		return plan_add_hint(p, REASON_PEERMEM_FAILED, PEERMEM_MODULE, "%s",
-				     m && m->state == MODULE_BLACKLISTED ? "it is blacklisted"
-									 : "it is not installed");
+		return plan_add_hint(p, m ? REASON_PEERMEM_FAILED : REASON_NOT_RECORDED,
+				     PEERMEM_MODULE, "%s",
+				     !m                               ? "whether it is installed"
+				     : m->state == MODULE_BLACKLISTED ? "it is blacklisted"
+								      : "it is not installed");
 	}
 	if (!module_is_in_kernel(node_module(n, NVIDIA_MODULE)) ||
 	    !module_is_in_kernel(node_module(n, CORE_MODULE)) || n->n_ibdevs == 0)

@@ -230,7 +230,9 @@ static void say_unknown(const struct fs *fs, const struct node *n)
 		bool is_here;
 		const char *part, *words;
 	} rows[] = { { !n->lacks_net, "proc/net", "addresses, routes and users of devices" },
-		     { fs_exists(fs, "sys/module"), MODULES_PATH, "kernel modules" },
+		     { fs_exists(fs, "sys/module") && fs_exists(fs, "lib/modules"),
+		       fs_exists(fs, "sys/module") ? "sys/module" : MODULES_PATH,
+		       "kernel modules" },
 		     { n->has_functions, "", "PCI functions" },
 		     { n->n_netdevs > 0, "", "network devices" },
 		     { n->n_ibdevs > 0, "", "RDMA devices" },

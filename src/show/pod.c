@@ -47,7 +47,7 @@ static bool has_smc(const struct config *c, const struct node *n, const struct p
 		return false;
 	return !ANY(a, p->actions, p->n_actions, a->step == STEP_SMC && a->class != CLASS_CHANGE) &&
 	       !ANY(r, p->reasons, p->n_reasons,
-		    r->reason == REASON_SMC_IWARP || r->reason == REASON_SMC_ABSENT);
+		    r->reason == REASON_SMC_IWARP || streq(r->target, SMC_MODULE));
 }
 
 static struct pod describe(const struct config *c, const struct node *n, const struct plan *p,

@@ -113,12 +113,14 @@ static void want_table(const struct config *c, const struct node *n, const struc
 {
 	const struct module *m = node_module(n, SMC_MODULE);
 
+	if (!m)
+		return plan_add_hint(p, REASON_NOT_RECORDED, SMC_MODULE, "whether it is installed");
 	if (!module_is_in_kernel(m)) {
 		/* With auto, a node without the module is ready all the same. */
-		if (c->smc.enable == SMC_YES || (m && m->state == MODULE_AVAILABLE))
+		if (c->smc.enable == SMC_YES || m->state == MODULE_AVAILABLE)
 			return plan_want_module(n, p, SMC_MODULE);
 		return plan_add_hint(p, REASON_SMC_ABSENT, SMC_MODULE, "%s",
-				     module_state_name(m ? m->state : MODULE_MISSING));
+				     module_state_name(m->state));
 	}
 	if (!n->has_pnets) {
 		if (c->smc.enable == SMC_YES)
