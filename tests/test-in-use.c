@@ -849,6 +849,37 @@ static void uncounted_contexts(struct in_use_scene *s)
 {
 	s->ibdevs[0].n_contexts = UINT32_MAX;
 }
+static void uncounted_contexts_of_a_copy(struct in_use_scene *s)
+{
+	uncounted_contexts(s);
+	s->n.is_copy = true;
+}
+
+static void uncounted_contexts_and_an_address(struct in_use_scene *s)
+{
+	uncounted_contexts_of_a_copy(s);
+	an_address(s);
+}
+
+static void uncounted_contexts_and_a_gid(struct in_use_scene *s)
+{
+	uncounted_contexts_of_a_copy(s);
+	a_gid_from_elsewhere(s);
+}
+
+static void uncounted_contexts_and_its_gid(struct in_use_scene *s)
+{
+	uncounted_contexts_and_a_gid(s);
+	COPY(s->gids[0].netdev, "eth1");
+	s->n.lacks_net = true;
+}
+
+static void uncounted_contexts_and_routes(struct in_use_scene *s)
+{
+	uncounted_contexts_of_a_copy(s);
+	more_routes_than_are_kept(s);
+}
+
 static void a_user_with_a_name(struct in_use_scene *s)
 {
 	s->users[0] = (struct user){ PF, USE_KERNEL, .detail = "mlx5_0: 2 PDs of nvme_rdma" };
@@ -1026,7 +1057,7 @@ static const struct {
 	  "netdev-in-netns, eth1 in network namespace 7, cni-1" },
 	{ "its netdev out of sight", its_netdev_out_of_sight, IN_USE_USED,
 	  "its netdev in another network namespace" },
-	{ "not copied", its_netdev_is_not_in_a_copy, IN_USE_USED,
+	{ "not copied", its_netdev_is_not_in_a_copy, IN_USE_UNKNOWN,
 	  "unknown, its netdev is not in this tree" },
 	{ "not made", its_netdev_is_not_made, IN_USE_FREE, "" },
 	{ "failed", its_card_failed, IN_USE_FREE, "" },
@@ -1048,6 +1079,14 @@ static const struct {
 	{ "contexts", contexts, IN_USE_USED, "mlx5_0 has 2 open contexts" },
 	{ "contexts of its SF", contexts_of_its_sf, IN_USE_USED, "mlx5_2 has 1 open context" },
 	{ "uncounted contexts", uncounted_contexts, IN_USE_USED, "cannot be counted" },
+	{ "uncounted contexts of a copy", uncounted_contexts_of_a_copy, IN_USE_UNKNOWN,
+	  "cannot be counted" },
+	{ "and an address", uncounted_contexts_and_an_address, IN_USE_UNKNOWN,
+	  "cannot be counted" },
+	{ "and a GID", uncounted_contexts_and_a_gid, IN_USE_USED, "of a netdev above it" },
+	{ "and a GID of its own", uncounted_contexts_and_its_gid, IN_USE_UNKNOWN,
+	  "cannot be counted" },
+	{ "and its routes", uncounted_contexts_and_routes, IN_USE_USED, "cannot be put back" },
 	{ "kernel", a_user_with_a_name, IN_USE_USED, "kernel-user, mlx5_0: 2 PDs of nvme_rdma" },
 	{ "user of another", a_user_of_another, IN_USE_FREE, "" },
 	{ "vfio", vfio, IN_USE_USED, "it is bound to vfio-pci" },
@@ -1088,7 +1127,7 @@ static void users_are_those_of_a_used_function(_unused_ void **state)
 			rows[i].spoil(&s);
 		assert_int_equal(graph_make(&s.n, &g), 0);
 		n_found = in_use_find(&g, &s.memory, &s.pcis[1], found);
-		if ((n_found > 0) != (rows[i].degree == IN_USE_USED && s.n.n_users == 0))
+		if ((n_found > 0) != (rows[i].degree >= IN_USE_USED && s.n.n_users == 0))
 			fail_msg("%s: %zu users", rows[i].name, n_found);
 		/* The VF has none of it, but may carry what is in a closed namespace. */
 		assert_int_equal(in_use_find(&g, &s.memory, &s.pcis[2], found),

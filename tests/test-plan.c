@@ -1175,6 +1175,11 @@ static void in_team(struct scene *s)
 {
 	add_master(s, "team");
 }
+static void uncounted_of_a_copy(struct scene *s)
+{
+	s->ibdevs[0].n_contexts = UINT32_MAX;
+	s->node.is_copy = true;
+}
 static void nothing_of_the_host(_unused_ struct scene *s)
 {
 }
@@ -1240,6 +1245,8 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 		  "0 1 port-in-use: whole" },
 		{ "address, dra-sriov", rail_address, PLUGIN_DRA_SRIOV, VF_MODE_KEEP, glob, 0,
 		  "0 1 port-in-use: whole" },
+		{ "unknown in a copy", uncounted_of_a_copy, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0,
+		  "0 1 not-recorded: whole" },
 		{ "shared by rdma-shared", node_bond, PLUGIN_RDMA_SHARED, VF_MODE_KEEP, glob, 0,
 		  "1 1: whole" },
 		{ "shared by hca", node_route, PLUGIN_HCA, VF_MODE_EXCLUSIVE, glob, 0,

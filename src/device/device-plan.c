@@ -200,6 +200,8 @@ static enum reason find_aside(const struct config *c, const struct device *d)
 								       : REASON_NONE;
 	if (!plugin_moves_netdev(c->plugin.type) || guard_may(d, GUARD_MOVE))
 		return REASON_NONE;
+	if (d->is_use_unknown)
+		return REASON_NOT_RECORDED;
 	return guard_reason(d->need);
 }
 

@@ -40,6 +40,7 @@ static enum device_use use_of(const struct config *c, const struct memory *memor
 			     d->config->mtu == 0 && !c->route.manage))
 		return DEVICE_FREE;
 	degree = in_use_degree(&p->graph, memory, d->pci, is_ra, d->used_by, sizeof(d->used_by));
+	d->is_use_unknown = degree == IN_USE_UNKNOWN;
 	if (degree == IN_USE_FREE)
 		return DEVICE_FREE;
 	if (d->is_vf)

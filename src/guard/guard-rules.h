@@ -18,8 +18,8 @@ enum guard_change {
 	_GUARD_CHANGE_N
 };
 
-/* Sets d->use, d->used_by and d->is_port; d->need and d->is_in_pod are known. May ask for sockets.
- */
+/* Sets d->use, d->used_by, d->is_use_unknown and d->is_port; d->need and d->is_in_pod are known.
+ * May ask for sockets. */
 void guard_look(const struct config *c, const struct memory *memory, struct plan *p,
 		struct device *d);
 

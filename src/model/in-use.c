@@ -612,8 +612,8 @@ static bool is_foreign_gid(const struct finder *s, const struct gid *gid)
 	gid_parse(gid->gid, bytes);
 	if (!is_prefix(gid->type, "RoCE") || is_own_gid(s->n, s->nd, bytes))
 		return false;
-	if (named == s->nd)
-		return !ip_is_link_local(AF_INET6, bytes);
+	if (named == s->nd) /* without addresses the name is all there is */
+		return !s->n->lacks_net && !ip_is_link_local(AF_INET6, bytes);
 	return !named || !graph_is_above(s->g, named, s->nd);
 }
 
@@ -672,6 +672,7 @@ enum in_use_degree in_use_degree(const struct graph *g, const struct memory *mem
 {
 	struct user found[IN_USE_MAX], own;
 	const size_t n_found = in_use_find(g, memory, f, found);
+	enum in_use_degree degree;
 	const struct user *u;
 	size_t at = 0;
 
@@ -679,13 +680,17 @@ enum in_use_degree in_use_degree(const struct graph *g, const struct memory *mem
 	do
 		u = node_user(g->n, f->address, &at);
 	while (u && u->use == USE_ADDRESS);
-	for (size_t i = 0; i < n_found && !u; i++)
-		if (found[i].use != USE_ADDRESS)
-			u = &found[i];
-	if (!u)
-		return judge_host(g, memory, f, is_ra_ours, why, size);
+	FOREACH(it, found, n_found)
+		if (it->use != USE_ADDRESS &&
+		    (!u || (u->use == USE_UNKNOWN && it->use != USE_UNKNOWN)))
+			u = it;
+	if (!u || u->use == USE_UNKNOWN) {
+		degree = judge_host(g, memory, f, is_ra_ours, why, size);
+		if (!u || degree == IN_USE_USED)
+			return degree;
+	}
 	own = *u;
 	own.target[0] = '\0'; /* the caller has it */
 	in_use_words(&own, why, size);
-	return IN_USE_USED;
+	return g->n->is_copy && u->use == USE_UNKNOWN ? IN_USE_UNKNOWN : IN_USE_USED;
 }

@@ -45,6 +45,7 @@ enum in_use_degree {
 	IN_USE_FREE,
 	IN_USE_ADDRESSED, /* a PF, of which the host loses nothing but an address */
 	IN_USE_USED,
+	IN_USE_UNKNOWN, /* as used; of a copy that shows no use */
 };
 
 /**
@@ -65,7 +66,8 @@ enum in_use_degree {
  * netdev. No packet to the server of a mounted file system leaves by such a netdev, since a client
  * may have no socket while it is idle. While node.has_socks is false, an address is a use; one on a
  * scalable function of it always is. An address or route that given_look() cannot
- * keep whole is a use, for the host would not get it back.
+ * keep whole is a use, for the host would not get it back. A use that was seen goes before one that
+ * could not be told.
  */
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
 				 const struct pci *f, bool is_ra_ours, char *why, size_t size);

@@ -88,8 +88,9 @@ struct device {
 	char ibdev_name[IBDEV_LEN];
 	const struct need *need; /* of the plan: the node needs it; NULL: it does not */
 	enum device_use use;
-	char used_by[192]; /* "eth1 has 10.0.0.2/24"; empty: no user, or the node */
-	bool is_port;      /* its netdev is a port of a bond, team, bridge or datapath */
+	char used_by[192];   /* "eth1 has 10.0.0.2/24"; empty: no user, or the node */
+	bool is_use_unknown; /* a copy does not tell whether it is used, so it counts as used */
+	bool is_port;        /* its netdev is a port of a bond, team, bridge or datapath */
 	bool is_vf;
 	enum vf_rdma vf_rdma; /* of a PF: whether its VFs have it */
 	bool gives_nothing; /* a PF whose VFs are impossible, and that is not handed out instead */
