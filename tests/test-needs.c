@@ -375,6 +375,67 @@ static void kubelets_address_is_found_in_its_own_order(void **state _unused_)
 	}
 }
 
+/* Packets leave by eth1, as a rule before that of main says. */
+static void kubelets_last_way_is_the_default_route_of_main(void **state _unused_)
+{
+	static const struct {
+		const char *what, *node_ip;
+		struct {
+			const char *dst;
+			uint32_t ifindex, metric, table;
+			uint8_t protocol;
+		} routes[3];
+		const char *expected;
+	} rows[] = {
+		{ "main", "", { { "0.0.0.0", UPLINK } }, ETH0 " address, " ETH1 " way" },
+		{ "not after another way", "10.1.0.2", { { "0.0.0.0", UPLINK } }, ETH1 " address" },
+		{ "the lowest metric",
+		  "",
+		  { { "0.0.0.0", ON_BOARD, 9 }, { "0.0.0.0", UPLINK, 5 }, { "0.0.0.0", RAIL, 9 } },
+		  ETH0 " address, " ETH1 " way" },
+		{ "packets leave by it as well", "", { { "0.0.0.0", RAIL } }, ETH1 " way" },
+		{ "another table", "", { { "0.0.0.0", UPLINK, .table = 7 } }, ETH1 " way" },
+		{ "a router of a rail",
+		  "",
+		  { { "::", UPLINK, .protocol = RTPROT_RA } },
+		  ETH1 " way" },
+		{ "IPv6", "", { { "::", UPLINK } }, ETH0 " address, " ETH1 " way" },
+		{ "IPv4 first",
+		  "0.0.0.0",
+		  { { "::", UPLINK }, { "0.0.0.0", ON_BOARD } },
+		  ETH1 " way" },
+		{ "IPv6 first",
+		  "::",
+		  { { "0.0.0.0", ON_BOARD }, { "::", UPLINK } },
+		  ETH0 " address, " ETH1 " way" },
+		{ "an address of the link alone",
+		  "",
+		  { { "0.0.0.0", DUMMY }, { "0.0.0.0", UPLINK, 5 } },
+		  ETH0 " address, " ETH1 " way" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		add_destination(&s, TO_DEFAULT, "192.0.2.1", RAIL);
+		add_address(&s, UPLINK, "2001:db8::2");
+		add_address(&s, ON_BOARD, "192.0.2.12");
+		add_address(&s, DUMMY, "169.254.7.2");
+		COPY(s.node.kubelet.node_ip, rows[i].node_ip);
+		for (size_t k = 0; k < 3 && rows[i].routes[k].dst; k++) {
+			struct route *t =
+				add_route(&s, rows[i].routes[k].dst, 0, rows[i].routes[k].ifindex);
+
+			t->metric = rows[i].routes[k].metric;
+			t->table = rows[i].routes[k].table ?: RT_TABLE_MAIN;
+			t->protocol = rows[i].routes[k].protocol;
+		}
+		print_message("%s\n", rows[i].what);
+		assert_needs(&s, rows[i].expected);
+	}
+}
+
 static void a_kubelets_address_on_a_dummy_tells_no_function(void **state _unused_)
 {
 	struct scene s;
@@ -863,9 +924,12 @@ static void what_was_needed_in_this_boot_stays_needed(void **state _unused_)
 		add_boot(&s, "0000:41:00.0", rows[i].of)->state = rows[i].state;
 		if (rows[i].found)
 			add_destination(&s, TO_DEFAULT, "192.0.2.1", rows[i].found);
-		for (size_t k = 0; k < 2 && rows[i].routes[k]; k++)
-			add_route(&s, "0.0.0.0", 0, rows[i].routes[k])->is_dead =
-				k == 0 && rows[i].is_dead;
+		for (size_t k = 0; k < 2 && rows[i].routes[k]; k++) {
+			struct route *t = add_route(&s, "0.0.0.0", 0, rows[i].routes[k]);
+
+			t->is_dead = k == 0 && rows[i].is_dead;
+			t->metric = k == 0 ? 100 : 0;
+		}
 		print_message("%s\n", rows[i].what);
 		assert_needs(&s, rows[i].expected);
 	}
@@ -1475,6 +1539,7 @@ int main(void)
 		cmocka_unit_test(node_nic_replaces_all_inference),
 		cmocka_unit_test(node_nic_is_not_the_name_that_udev_replaces),
 		cmocka_unit_test(kubelets_address_is_found_in_its_own_order),
+		cmocka_unit_test(kubelets_last_way_is_the_default_route_of_main),
 		cmocka_unit_test(a_kubelets_address_on_a_dummy_tells_no_function),
 		cmocka_unit_test(a_kubelet_whose_command_line_is_not_known_may_have_any_address),
 		cmocka_unit_test(an_address_on_lo_is_reached_by_what_leads_away_from_it),

@@ -85,6 +85,15 @@ bool ip_is_link_local(int family, const uint8_t *bytes)
 	return family == AF_INET6 && bytes[0] == 0xFE && (bytes[1] & 0xC0) == 0x80;
 }
 
+bool ip_is_unicast(int family, const uint8_t *bytes)
+{
+	const bool is_ipv4 = family == AF_INET;
+
+	return !is_zero(bytes) && !ip_is_loopback(family, bytes) &&
+	       (is_ipv4 ? bytes[0] >> 4 != 14 && (bytes[0] != 169 || bytes[1] != 254)
+			: bytes[0] != 0xff && !ip_is_link_local(family, bytes));
+}
+
 bool gid_parse(const char *text, uint8_t ret[static 16])
 {
 	return strlen(text) == strlen("fe80:0000:0000:0000:0000:0000:0000:0000") &&

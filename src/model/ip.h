@@ -28,6 +28,9 @@ void ip_host(const char *url, char *ret, size_t size);
 bool ip_parse(const char *text, int *ret_family, uint8_t ret[static 16]);
 bool ip_is_loopback(int family, const uint8_t *bytes);   /* 127.0.0.0/8, ::1 */
 bool ip_is_link_local(int family, const uint8_t *bytes); /* fe80::/10; of IPv4 none */
+/* Not unspecified, of the loopback, of the link (169.254/16 as well) or of a group, as
+ * IsGlobalUnicast() of Go's net package says it. */
+bool ip_is_unicast(int family, const uint8_t *bytes);
 
 #define GID_ROCE_V1 "IB/RoCE v1"
 #define GID_ROCE_V2 "RoCE v2"

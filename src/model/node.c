@@ -312,6 +312,45 @@ bool node_has_host_address(const struct node *n, const struct memory *m, uint32_
 		   !(a->family == AF_INET6 && a->scope == RT_SCOPE_LINK) && !memory_gave(m, a));
 }
 
+static const struct address *find_unicast(const struct node *n, uint32_t ifindex, int family)
+{
+	return FIND(a, n->addresses, n->n_addresses,
+		    a->ifindex == ifindex && a->family == family &&
+			    ip_is_unicast(family, a->local));
+}
+
+/* The first default route of main whose netdev, or lo, has an address: ChooseHostInterface() in
+ * k8s.io/apimachinery/pkg/util/net. NULL: there is none. */
+static const struct route *find_default(const struct node *n, int family,
+					const struct address **ret)
+{
+	const struct route *first = NULL;
+
+	FOREACH(t, n->routes, n->n_routes) {
+		const struct address *a =
+			find_unicast(n, t->ifindex, family) ?: find_unicast(n, LOOPBACK, family);
+
+		if (!a || t->family != family || t->table != RT_TABLE_MAIN || t->prefix_len > 0 ||
+		    t->type != RTN_UNICAST || t->protocol == RTPROT_RA ||
+		    (first && t->metric >= first->metric))
+			continue;
+		first = t;
+		*ret = a;
+	}
+	return first;
+}
+
+/* Does a packet to the default destination leave by this route's netdev? */
+static bool is_way(const struct node *n, const struct route *t)
+{
+	FOREACH(d, n->destinations, n->n_destinations)
+		if (d->to == TO_DEFAULT && d->lookup.family == t->family &&
+		    (d->lookup.found == t->ifindex ||
+		     ANY(hop, d->lookup.hops, d->lookup.n_hops, *hop == t->ifindex)))
+			return true;
+	return false;
+}
+
 int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata)
 {
 	const char *name = n->kubelet.host_name[0] ? n->kubelet.host_name : n->host_name;
@@ -343,6 +382,15 @@ int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata)
 			continue;
 		PRINT(how, " (/etc/hosts:%" PRIu32 ")", h->line);
 		r = on(userdata, h->family, h->address, how);
+	}
+	for (int turn = 0; turn < 2 && r == 0; turn++) {
+		const bool is_ipv6 = (first == AF_INET6) != (turn == 1);
+		const struct address *a;
+		const struct route *t = find_default(n, is_ipv6 ? AF_INET6 : AF_INET, &a);
+
+		if (t)
+			return is_way(n, t) ? 0
+					    : on(userdata, a->family, a->local, " (default route)");
 	}
 	return r;
 }

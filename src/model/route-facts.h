@@ -16,6 +16,8 @@
 
 #define OWN_PROTOCOL 114 /* RTPROT_*; 'r' */
 
+#define LOOPBACK 1 /* ifindex of "lo" in each namespace */
+
 /* The table of a NIC is this plus its ifindex: 11400003 is of the netdev number 3. */
 #define OWN_TABLE_BASE 11400000
 

@@ -8,8 +8,7 @@
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 
-#define LOOPBACK 1 /* ifindex of "lo" in each namespace */
-#define NONE     SIZE_MAX
+#define NONE SIZE_MAX
 
 struct packet {
 	const struct node *n;
