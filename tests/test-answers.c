@@ -713,6 +713,7 @@ static void the_way_of_each_packet_comes_back(_unused_ void **state)
 			      .hops = { 4, 5 },
 			      .n_hops = 2,
 			      .gateway = { 10, 0, 0, 254 },
+			      .source = { 10, 0, 0, 5 },
 			      .protocol = 16 } },
 		{ .to = TO_TUNNEL_END,
 		  .lookup = { .family = AF_INET6, .dst = { 0xfd }, .mark = 7, .result = -101 } },

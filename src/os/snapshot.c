@@ -148,6 +148,8 @@ static const struct fields hop_fields = FIELDS(hop_rows, struct hop);
 		      .flags = FIELD_SPARSE),                                                      \
 		FIELD(FIELD_HOST, struct_, "gateway", in_ gateway,                                 \
 		      .family = offsetof(struct_, in_ family), .flags = FIELD_SPARSE),             \
+		FIELD(FIELD_HOST, struct_, "source", in_ source,                                   \
+		      .family = offsetof(struct_, in_ family), .flags = FIELD_SPARSE),             \
 		NUMBER(struct_, "protocol", in_ protocol, .flags = FIELD_SPARSE),                  \
 		NUMBER(struct_, "prefix_len", in_ prefix_len, .flags = FIELD_SPARSE)
 
