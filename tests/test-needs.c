@@ -353,6 +353,13 @@ static void kubelets_address_is_found_in_its_own_order(void **state _unused_)
 		  "",
 		  { { "node7", "127.0.1.1" }, { "node7", "203.0.113.1" }, { "node7", "10.1.0.2" } },
 		  ETH1 " address" },
+		{ "not one of the link",
+		  "",
+		  "",
+		  "",
+		  "",
+		  { { "node7", "169.254.7.2" }, { "node7", "192.0.2.10" } },
+		  ETH0 " address" },
 		{ "127.0.1.1 alone", "", "", "", "", { { "node7", "127.0.1.1" } }, UNKNOWN },
 		{ "another host", "", "", "", "", { { "node8", "10.1.0.2" } }, UNKNOWN },
 	};
@@ -363,6 +370,7 @@ static void kubelets_address_is_found_in_its_own_order(void **state _unused_)
 		set_scene(&s);
 		add_address(&s, 1, "127.0.1.1")->scope = RT_SCOPE_HOST;
 		add_address(&s, RAIL, "2001:db8::3");
+		add_address(&s, RAIL, "169.254.7.2");
 		COPY(s.node.kubelet.node_ip, rows[i].node_ip);
 		COPY(s.node.kubelet.flannel_iface, rows[i].flannel);
 		COPY(s.node.kubelet.host_name, rows[i].name);

@@ -516,6 +516,9 @@ static void describe_hosts(const struct node *n, char *ret, size_t size)
 	}
 }
 
+#define ALIAS   "some-rather-long-alias-of-this-node-which-nobody-asks-for.example "
+#define ALIASES ALIAS ALIAS ALIAS ALIAS ALIAS ALIAS ALIAS ALIAS
+
 static void lines_of_the_hosts_file_with_a_name_that_counts_are_kept(_unused_ void **state)
 {
 	static const struct row rows[] = {
@@ -525,6 +528,11 @@ static void lines_of_the_hosts_file_with_a_name_that_counts_are_kept(_unused_ vo
 		    { "etc/hosts", "127.0.0.1 localhost\n127.0.1.1 node1\n\n10.0.0.1 x NODE1\n"
 				   "fd00::1 node1\n10.0.0.2 node1.example\n" } },
 		  .expected = "Node1: 2 node1 127.0.1.1 4 node1 10.0.0.1 5 node1 fd00::1" },
+		{ "a line of any length, and a name with a dot at its end",
+		  { { "etc/hostname", "a\n" },
+		    { "etc/hosts",
+		      "10.0.0.1 " ALIASES ALIASES " a\n10.0.0.2 A.\n10.0.0.3 a..\n" } },
+		  .expected = "a: 1 a 10.0.0.1 2 a 10.0.0.2" },
 		{ "the running kernel's name before the file's",
 		  { { "etc/hostname", "a\n" },
 		    { "proc/sys/kernel/hostname", "b\n" },

@@ -29,7 +29,7 @@ static char *cut_word(char **line)
 
 /* --- names --- */
 
-/* A line of /etc/hosts: hosts(5). */
+/* A line of /etc/hosts: hosts(5). A name may end with a dot: lookupStaticHost() of Go's net. */
 static void read_host(struct node *n, char *line, uint32_t number, const char *name)
 {
 	struct host host = { .line = number };
@@ -40,8 +40,12 @@ static void read_host(struct node *n, char *line, uint32_t number, const char *n
 	word = cut_word(&line);
 	if (!word || !ip_parse(word, &host.family, host.address))
 		return;
-	while ((word = cut_word(&line)))
+	while ((word = cut_word(&line))) {
+		const size_t len = strlen(word);
+
+		word[len - (word[len - 1] == '.')] = '\0';
 		is_found |= strcasecmp(word, name) == 0;
+	}
 	if (!is_found)
 		return;
 	COPY(host.name, name);
@@ -58,11 +62,11 @@ static void find_name(struct places *p, const char *name)
 		return;
 	for (const char *at = p->hosts; at && *at; at += *at == '\n') {
 		const char *end = strchrnul(at, '\n');
-		char line[1024];
+		_cleanup_(freep) char *line = strndup(at, (size_t)(end - at));
 
-		number++;
-		PRINT(line, "%.*s", (int)MIN(end - at, 1023), at);
-		read_host(p->n, line, number, name);
+		if (!node_note(p->n, line ? 0 : -ENOMEM))
+			return;
+		read_host(p->n, line, ++number, name);
 		at = end;
 	}
 }

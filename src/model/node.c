@@ -378,7 +378,7 @@ int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata)
 		const struct host *h = &n->hosts[i % n->n_hosts];
 
 		if ((h->family == (first ?: AF_INET)) != (i < n->n_hosts) ||
-		    strcasecmp(h->name, name) != 0)
+		    !ip_is_unicast(h->family, h->address) || strcasecmp(h->name, name) != 0)
 			continue;
 		PRINT(how, " (/etc/hosts:%" PRIu32 ")", h->line);
 		r = on(userdata, h->family, h->address, how);

@@ -581,8 +581,9 @@ bool node_has_host_address(const struct node *n, const struct memory *m, uint32_
  * when it is here, 0 or -errno. */
 typedef int (*kubelet_fn)(void *userdata, int family, const uint8_t *bytes, const char *how);
 /* Calls @on for what may be the kubelet's address, in its own order, until one is here: all of
- * --node-ip and flannel-iface, the node's name, /etc/hosts, the first default route of main unless
- * packets leave by it: of both first the family that --node-ip begins with, else IPv4. Return: as
+ * --node-ip and flannel-iface, the node's name, /etc/hosts (none of the link), the first default
+ * route of main unless packets leave by it: of both first the family that --node-ip begins with,
+ * else IPv4. Return: as
  * @on. */
 int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata);
 
