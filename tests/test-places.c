@@ -30,7 +30,7 @@ struct file {
 struct row {
 	const char *name;
 	struct file files[8];
-	const char *servers[3], *own_name, *root_dir;
+	const char *servers[3], *own_name, *root_dir, *pod_folder;
 	const char *expected;
 	bool is_answer; /* of the kernel, which a capture has beside its files */
 };
@@ -118,6 +118,7 @@ static void look(const struct fs *fs, const struct row *row, struct node *ret)
 	}
 	COPY(ret->kubelet.host_name, row->own_name ? row->own_name : "");
 	COPY(ret->kubelet.root_dir, row->root_dir ? row->root_dir : "");
+	COPY(ret->kubelet.pod_folder, row->pod_folder ? row->pod_folder : "");
 	observe_places(fs, ret, &(struct memory){});
 }
 
@@ -206,7 +207,8 @@ static void name_servers_are_destinations(_unused_ void **state)
 #define MOUNTS "proc/self/mountinfo"
 #define NFS(at)                                                                                    \
 	"1 1 0:50 / " at " rw - nfs4 10.0.0.9:/x rw,vers=4.2,clientaddr=10.0.0.2,addr=10.0.0.9\n"
-#define SDA "sys/devices/platform/host2/session1/target2:0:0/2:0:0:0/block/sda"
+#define ON_DATA "storage 10.0.0.9 (nfs4 server of /data, /" MOUNTS ")"
+#define SDA     "sys/devices/platform/host2/session1/target2:0:0/2:0:0:0/block/sda"
 #define ISCSI                                                                                      \
 	{ "sys/dev/block/8:1", ">../../devices/platform/host2/session1/target2:0:0/2:0:0:0/block/" \
 			       "sda/sda1" },                                                       \
@@ -236,6 +238,39 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 		  { { MOUNTS, NFS("/data") } },
 		  .root_dir = "/data/kubelet",
 		  .expected = "storage 10.0.0.9 (nfs4 server of /data, /" MOUNTS ")" },
+		{ "NFS of the folder of k3s, which has that of its pods",
+		  { { MOUNTS, NFS("/data") } },
+		  .pod_folder = "/data/k3s/agent/pod-manifests",
+		  .expected = ON_DATA },
+		{ "NFS of the folder of Docker",
+		  { { MOUNTS, NFS("/data") },
+		    { "etc/docker/daemon.json",
+		      "{\"log\": \"s3cret\", \"data-root\": \"/data/d\"}" } },
+		  .expected = ON_DATA },
+		{ "NFS of the folder of CRI-O",
+		  { { MOUNTS, NFS("/data") },
+		    { "etc/crio/crio.conf", "[crio]\n# root = \"/x\"\nroot = \"/data/crio\"\n" } },
+		  .expected = ON_DATA },
+		{ "one of a comment, or with another name",
+		  { { MOUNTS, NFS("/data") },
+		    { "etc/crio/crio.conf",
+		      "# root = \"/data/crio\"\nroot_x = \"/data/crio\"\n" } },
+		  .is_answer = true,
+		  .expected = "mount 10.0.0.9 (nfs4 server, /" MOUNTS ")" },
+		{ "NFS of the folder of CRI-O, by a drop-in",
+		  { { MOUNTS, NFS("/data") },
+		    { "etc/crio/crio.conf.d/00-a.conf", "[crio]\nlog_dir = \"/s3cret\"\n" },
+		    { "etc/crio/crio.conf.d/10-root.conf", "[crio]\nroot = \"/data/crio\"\n" } },
+		  .expected = ON_DATA },
+		{ "NFS of the folder of containerd, by a drop-in",
+		  { { MOUNTS, NFS("/data") },
+		    { "etc/containerd/conf.d/10-root.toml", "root = \"/data/containerd\"\n" } },
+		  .expected = ON_DATA },
+		{ "NFS of the images",
+		  { { MOUNTS, NFS("/data") },
+		    { "etc/containers/storage.conf",
+		      "[storage]\nrunroot = \"/run\"\ngraphroot = \"/data/images\"\n" } },
+		  .expected = ON_DATA },
 		{ "NFS of nothing that the node lives on",
 		  { { MOUNTS, NFS("/data") NFS("/var/lib/kubelet/pods/x") NFS("/usr/local") } },
 		  .is_answer = true,

@@ -16,8 +16,9 @@
  *   others   the function that the disk is below: SRP, FCoE, and offloads of iSCSI
  *
  * Where sysfs does not tell what a disk is made of, and for ZFS, all sessions and controllers
- * count. The runtime may have its folder elsewhere: the layers of the overlay that was mounted last
- * are in it. An overlay at the top level, as "/usr" with systemd-sysext, is none of a container.
+ * count. The runtime may have its folder elsewhere: a file of containerd, CRI-O or Docker or the
+ * storage.conf of containers names it, and the layers of the overlay that was mounted last are in
+ * it. An overlay at the top level, as "/usr" with systemd-sysext, is none of a container.
  *
  * The other mounts of file systems without a device tell their servers alone, as TO_MOUNT.
  *
@@ -38,8 +39,7 @@
 
 #define MAX_MOUNTS_BYTES  (16u << 20) /* a node with pods has some thousand, of 300 bytes each */
 #define MAX_CMDLINE_BYTES (2u << 20)
-#define MAX_TOML_BYTES    (1u << 20)
-#define CONTAINERD        "etc/containerd/config.toml"
+#define MAX_CONF_BYTES    (1u << 20)
 #define MAX_VISITS        128u /* of mounts and block devices; rings are data */
 #define MOUNTS            "proc/self/mountinfo"
 
@@ -498,30 +498,56 @@ static void record_mounts(const struct storage *s)
 	node_note(s->p->n, fs_record_stream(s->p->fs, MOUNTS, &out));
 }
 
-/* The folder of containerd: root at the top level of its file. No other line is recorded. */
-static void visit_containerd(struct storage *s)
+/* The folder that a key names, in TOML or JSON. @is_top: before any table. No other line is
+ * recorded. */
+static void visit_file(struct storage *s, const char *path, const char *key, bool is_top)
 {
 	_cleanup_(freep) char *text = NULL;
-	char *rest, *line, kept[PATH_MAX + 16];
+	char *rest, *line, folder[PATH_MAX];
 
-	if (!node_note(s->p->n,
-		       fs_read_all(s->p->fs, CONTAINERD, MAX_TOML_BYTES, true, &text, NULL)))
+	if (!node_note(s->p->n, fs_read_all(s->p->fs, path, MAX_CONF_BYTES, true, &text, NULL)))
 		return;
-	for (rest = text; (line = strsep(&rest, "\n"));) {
-		const char *at = line + strspn(line, " \t"), *value = after(at, "root");
+	for (rest = text; (line = strsep(&rest, "\n,{"));) {
+		const char *at = line + strspn(line, " \t\""), *value = after(at, key), *end;
 
-		if (*at == '[') /* a table */
+		if (is_top && *at == '[')
 			return;
-		if (!value || value[strspn(value, " \t")] != '=')
+		value = value ? value + strspn(value, " \t\"'=:") : "";
+		if (*value != '/')
 			continue;
-		value += strspn(value, " \t=");
-		if ((*value != '"' && *value != '\'') || value[1] != '/')
-			continue;
-		line[(size_t)(value - line) + 1 + strcspn(value + 1, "\"'")] = '\0';
-		visit_path(s, value + 1);
-		PRINT(kept, "root = \"%s\"\n", value + 1);
-		fs_record(s->p->fs, RECORD_FILE, CONTAINERD, kept, strlen(kept));
+		end = value + strcspn(value, "\"'");
+		PRINT(folder, "%.*s", (int)MIN(end - value, PATH_MAX - 1), value);
+		visit_path(s, folder);
+		fs_record(s->p->fs, RECORD_FILE, path, line, (size_t)(end - line) + (*end != '\0'));
 		return;
+	}
+}
+
+/* Where the runtimes have their folders, with all drop-ins. */
+static void visit_files(struct storage *s)
+{
+	static const struct {
+		const char *path, *key;
+		bool is_top, is_folder;
+	} files[] = {
+		{ "etc/containerd/config.toml", "root", true, false },
+		{ "etc/containerd/conf.d", "root", true, true },
+		{ "etc/containers/storage.conf", "graphroot", false, false },
+		{ "etc/crio/crio.conf", "root", false, false },
+		{ "etc/crio/crio.conf.d", "root", false, true },
+		{ "etc/docker/daemon.json", "data-root", false, false },
+	};
+
+	FOREACH(file, files, ELEMENTSOF(files)) {
+		_cleanup_(fs_names_done) struct fs_names names = {};
+
+		if (!file->is_folder)
+			visit_file(s, file->path, file->key, file->is_top);
+		else
+			node_note(s->p->n, fs_list(s->p->fs, file->path, &names));
+		for (size_t i = 0; i < names.n_names; i++)
+			visit_file(s, FS_PATH("%s/%s", file->path, names.names[i]), file->key,
+				   file->is_top);
 	}
 }
 
@@ -543,7 +569,10 @@ static void visit_folders(struct storage *s)
 		visit_path(s, folders[i]);
 	if (*s->p->n->kubelet.root_dir)
 		visit_path(s, s->p->n->kubelet.root_dir);
-	visit_containerd(s);
+	if (*s->p->n->kubelet.pod_folder ==
+	    '/') /* k3s and RKE2 have it in the folder of all else */
+		visit_path(s, s->p->n->kubelet.pod_folder);
+	visit_files(s);
 	for (size_t i = s->n_mounts; i-- > 0;)
 		if (streq(s->mounts[i].type, "overlay") && strchr(s->mounts[i].point + 1, '/')) {
 			visit_path(s, s->mounts[i].point);
