@@ -15,10 +15,11 @@
  *   RBD      the address of this host that its client has
  *   others   the function that the disk is below: SRP, FCoE, and offloads of iSCSI
  *
- * Where sysfs does not tell what a disk is made of, and for ZFS, all sessions and controllers
- * count. The runtime may have its folder elsewhere: a file of containerd, CRI-O or Docker or the
- * storage.conf of containers names it, and the layers of the overlay that was mounted last are in
- * it. An overlay at the top level, as "/usr" with systemd-sysext, is none of a container.
+ * Where sysfs does not tell what a disk is made of, for ZFS, and without mounts, all sessions and
+ * controllers count. The runtime may have its folder elsewhere: a file of containerd, CRI-O or
+ * Docker or the storage.conf of containers names it, and the layers of the overlay that was mounted
+ * last are in it. An overlay at the top level, as "/usr" with systemd-sysext, is none of a
+ * container.
  *
  * The other mounts of file systems without a device tell their servers alone, as TO_MOUNT.
  *
@@ -606,7 +607,7 @@ static void add_mounts(struct storage *s)
 	if (r < 0 && r != -ENOMEM)
 		r = fs_read_all(s->p->fs, MOUNTS, MAX_MOUNTS_BYTES, true, &text, NULL);
 	if (!node_note(s->p->n, r))
-		return;
+		return visit_any(s);
 	for (rest = text; (line = strsep(&rest, "\n"));) {
 		struct mount m;
 
