@@ -480,6 +480,27 @@ static void all_next_hops_count_and_one_that_lives_is_found(_unused_ void **stat
 	assert_int_equal(find(&n, "192.0.2.1", 0).found, 4);
 }
 
+static void the_kernels_own_routes_of_a_prefix_are_no_hops_of_one(_unused_ void **state)
+{
+	struct route routes[] = { route("10.0.0.0", 8, RT_TABLE_MAIN, 2),
+				  route("10.0.0.0", 8, RT_TABLE_MAIN, 3) };
+	const struct node n = { .routes = routes, .n_routes = 2 };
+	struct lookup l;
+
+	assert_int_equal(find(&n, "10.0.0.1", 0).n_hops, 2); /* perhaps of one route */
+	routes[0].protocol = routes[1].protocol = RTPROT_KERNEL;
+	l = find(&n, "10.0.0.1", 0);
+	assert_int_equal(l.n_hops, 1);
+	assert_int_equal(l.hops[0], 2);
+	routes[0].is_dead = true;
+	assert_int_equal(find(&n, "10.0.0.1", 0).hops[0], 3);
+	for (size_t i = 0; i < 2; i++) { /* of IPv6 the kernel takes one in turn */
+		routes[i] = route("fd00::", 8, RT_TABLE_MAIN, 2 + (uint32_t)i);
+		routes[i].protocol = RTPROT_KERNEL;
+	}
+	assert_int_equal(find(&n, "fd00::1", 0).n_hops, 2);
+}
+
 static void only_default_routes_lead_to_the_default_destination(_unused_ void **state)
 {
 	static const struct {
@@ -530,6 +551,7 @@ int main(void)
 		cmocka_unit_test(rules_without_the_kernels_own_come_between_those),
 		cmocka_unit_test(what_is_not_known_is_no_answer),
 		cmocka_unit_test(all_next_hops_count_and_one_that_lives_is_found),
+		cmocka_unit_test(the_kernels_own_routes_of_a_prefix_are_no_hops_of_one),
 		cmocka_unit_test(only_default_routes_lead_to_the_default_destination),
 		cmocka_unit_test(the_kernel_answers_the_same),
 	};

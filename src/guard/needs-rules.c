@@ -8,8 +8,9 @@
  * - [Service] NodeNIC= matches it, or by netdev: what stands on it: then nothing else counts.
  * - The kubelet's address, as the kubelet finds it: --node-ip, a node name that is an address, the
  *   node name in /etc/hosts, the first default route of main, which a rule may pass over. Source:
- *   NodeAddress() in pkg/kubelet/nodestatus/setters.go. Of one on lo or a dummy, as with a routing daemon, each netdev by which routes lead that have it as
- *   source, or that have none while the netdev has no address either.
+ *   NodeAddress() in pkg/kubelet/nodestatus/setters.go. Of one on lo or a dummy, as with a routing
+ *   daemon, each netdev by which routes lead that have it as source, or that have none while the
+ *   netdev has no address either.
  * - A packet to a destination of node.destinations leaves by it, all next hops of the route that
  *   matched; or a disk of the node is below it, as with SRP. A default route that a router
  *   advertised (RTPROT_RA) counts only where neither an IPv4 default destination nor the kubelet's

@@ -277,9 +277,12 @@ static void take_local(const struct packet *p, uint32_t ifindex, const uint8_t s
 	memcpy(l->source, is_zero(source) ? l->dst : source, sizeof(l->source));
 }
 
-/* The match is the first of them that is alive. */
+/* The match is the first of them that is alive. The kernel's own routes of one prefix on several
+ * netdevs are no hops of one route, and of IPv4 it takes the first: fib_table_lookup() in
+ * net/ipv4/fib_trie.c. */
 static void take_hops(const struct packet *p, const struct route *match, struct lookup *l)
 {
+	const bool is_alone = match->family == AF_INET && match->protocol == RTPROT_KERNEL;
 	const struct route *first = NULL;
 
 	l->found = match->ifindex;
@@ -287,7 +290,8 @@ static void take_hops(const struct packet *p, const struct route *match, struct 
 	FOREACH_WHILE(t, p->n->routes, p->n->n_routes, l->n_hops < LOOKUP_HOPS) {
 		if (t->family != match->family || t->table != match->table ||
 		    t->type != match->type || t->prefix_len != match->prefix_len ||
-		    t->metric != match->metric || memcmp(t->dst, match->dst, sizeof(t->dst)) != 0)
+		    t->metric != match->metric || memcmp(t->dst, match->dst, sizeof(t->dst)) != 0 ||
+		    (is_alone && t != match))
 			continue;
 		first = first ? first : t;
 		l->hops[l->n_hops++] = t->ifindex;
