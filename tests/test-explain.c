@@ -496,6 +496,25 @@ static void what_is_usable_and_not_handed_out_says_why(_unused_ void **state)
 	}
 }
 
+static void a_kubelet_that_runs_is_not_called_absent(_unused_ void **state)
+{
+	static const char *const heads[] = {
+		"kubelet\n  None was found. Looked for:\n",
+		"kubelet\n  A kubelet runs, and neither its unit nor its "
+		"file was found. Looked for:\n"
+	};
+	struct machine m;
+
+	make(&m);
+	for (size_t i = 0; i < ELEMENTSOF(heads); i++) {
+		_cleanup_(freep) char *text = NULL;
+
+		m.node.kubelet.is_running = i;
+		assert_int_equal(output_explain_kubelet(&m.config, &m.node, false, &text), 0);
+		assert_memory_equal(text, heads[i], strlen(heads[i]));
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -510,6 +529,7 @@ int main(void)
 		cmocka_unit_test(users_actions_and_hints_are_its_own),
 		cmocka_unit_test(the_verdict_has_its_reason_and_what_to_do),
 		cmocka_unit_test(what_is_usable_and_not_handed_out_says_why),
+		cmocka_unit_test(a_kubelet_that_runs_is_not_called_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2513,6 +2513,7 @@ static void a_command_line_that_cannot_be_read_tells_no_address(_unused_ void **
 #define SERVICE(text) { UNIT, "[Service]\n" text "\n" }
 #define KUBELET       "ExecStart=/usr/bin/kubelet --config=/" FILE_PATH " "
 #define WRAPPED       "kubelet.service: what /opt/start.sh does is not known"
+#define PODS          "sys/fs/cgroup/kubepods.slice/cgroup.procs"
 	static const struct entry process = { "proc/345/cmdline",
 					      "/usr/bin/kubelet|--node-ip=192.0.2.7|--v=2" };
 	static const struct {
@@ -2594,6 +2595,13 @@ static void a_command_line_that_cannot_be_read_tells_no_address(_unused_ void **
 		  false,
 		  "k3s.service: its configuration is no file by a whole path",
 		  "" },
+		/* No unit of it is known, as where a container runtime starts it. */
+		{ { PODS, "" },
+		  false,
+		  "there is a control group of pods, and the kubelet's unit is not known",
+		  "" },
+		{ { PODS, "" }, true, "", "192.0.2.7" },
+		{ { "var/lib/pods", "" }, true, "", "" }, /* of a container's kubelet */
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

@@ -141,13 +141,48 @@ static int which_process(const struct fs *fs, char *list, uint32_t *ret_pid)
 	return r;
 }
 
-static int find_process(struct value_look *l, const char *unit)
+/* The kubelet's control groups of pods stay until the next boot, whatever became of it. */
+static bool was_started(const struct value_look *l, const struct kubelet_found *k)
 {
-	_cleanup_(freep) char *list = NULL;
-	size_t size;
-	int r = *unit ? unit_file_read_pids(l->fs, unit, false, &list, &size) : -ENOENT;
+	static const char *const traces[] = {
+		"sys/fs/cgroup/kubepods.slice",
+		"sys/fs/cgroup/kubepods",
+		"sys/fs/cgroup/systemd/kubepods.slice",
+		"sys/fs/cgroup/systemd/kubepods",
+	};
 
-	return r >= 0 ? which_process(l->fs, list, &l->pid) : r == -ENOMEM ? r : 0;
+	if (k->seen.is_running || l->unit.start_usec > 0)
+		return true;
+	/* A trace that cannot be looked for counts: the kubelet may run. */
+	return ANY(t, traces, ELEMENTSOF(traces), fs_exists(l->fs, *t) != 0);
+}
+
+/*
+ * The process of the unit. Without a unit, any where pods have run: it tells the kubelet's address,
+ * and nothing of the next start. A capture gets no names of other processes.
+ */
+static int find_process(struct value_look *l, struct kubelet_found *k)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	_cleanup_(freep) char *list = NULL;
+	struct fs apart = *l->fs;
+	size_t size;
+	int r;
+
+	apart.on_read = NULL;
+	apart.unread = NULL;
+	if (*k->seen.unit) {
+		r = unit_file_read_pids(l->fs, k->seen.unit, false, &list, &size);
+		return r >= 0 ? which_process(l->fs, list, &l->pid) : r == -ENOMEM ? r : 0;
+	}
+	if (!was_started(l, k))
+		return 0;
+	problem_note(k->seen.address_problem,
+		     "there is a control group of pods, and the kubelet's unit is not known");
+	r = fs_list(&apart, "proc", &names);
+	FOREACH_WHILE(name, names.names, names.n_names, r >= 0 && l->pid == 0)
+		r = which_process(&apart, *name, &l->pid);
+	return r == -ENOMEM ? r : 0;
 }
 
 /* The command line */
@@ -369,7 +404,7 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 		problem_note(k->seen.problem, "%s", l->rancher.problem);
 		if (ANY(v, l->unit.variables, l->unit.n_variables, v->is_doubtful))
 			problem_note(k->seen.problem, "%s", l->unit.problem);
-	} else if ((is_k0s || !l->unit.is_clear) && l->process.n_pages > 0) {
+	} else if (*k->seen.unit && (is_k0s || !l->unit.is_clear) && l->process.n_pages > 0) {
 		flags_done(&l->flags);
 		l->flags = TAKE_STRUCT(of_process);
 		is_of_process = true;
@@ -380,7 +415,7 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 	if (!is_of_process)
 		note_address_problem(l, k);
 	/* The line of the kubelet that runs has what files and variables do not tell. */
-	if (*k->seen.address_problem && l->process.n_pages > 0 &&
+	if ((*k->seen.address_problem || !*k->seen.unit) && l->process.n_pages > 0 &&
 	    streq(basename(l->process.pages[0].text), "kubelet")) {
 		set_address(&of_process, k);
 		k->seen.address_problem[0] = '\0';
@@ -816,22 +851,6 @@ static void find_manager(const struct fs *fs, struct kubelet_found *k)
 	}
 }
 
-/* The kubelet's control groups of pods stay until the next boot, whatever became of it. */
-static bool was_started(const struct value_look *l, const struct kubelet_found *k)
-{
-	static const char *const traces[] = {
-		"sys/fs/cgroup/kubepods.slice",
-		"sys/fs/cgroup/kubepods",
-		"sys/fs/cgroup/systemd/kubepods.slice",
-		"sys/fs/cgroup/systemd/kubepods",
-	};
-
-	if (k->seen.is_running || l->unit.start_usec > 0)
-		return true;
-	/* A trace that cannot be looked for counts: the kubelet may run. */
-	return ANY(t, traces, ELEMENTSOF(traces), fs_exists(l->fs, *t) != 0);
-}
-
 /* Names this very process: its number alone may be given away again. */
 static void identify(const struct value_look *l, char *ret, size_t size)
 {
@@ -953,7 +972,7 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 	looking.unread = &unread;
 	r = read_unit(&l, &k);
 	if (r >= 0)
-		r = find_process(&l, k.seen.unit);
+		r = find_process(&l, &k);
 	if (r >= 0)
 		r = read_process(&l, &k, ret_notes);
 	if (r >= 0)

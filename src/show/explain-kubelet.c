@@ -155,7 +155,9 @@ static int draw(json_t *document, const struct kubelet *k, char **ret)
 
 	fputs("kubelet\n", s.out.f);
 	if (!k->is_there) {
-		fputs("  None was found. Looked for:\n", s.out.f);
+		fprintf(s.out.f, "  %s was found. Looked for:\n",
+			k->is_running ? "A kubelet runs, and neither its unit nor its file"
+				      : "None");
 		for (size_t i = 0; i < N_KUBELET_UNITS; i++)
 			fprintf(s.out.f, "    %s\n", kubelet_units[i]);
 		for (size_t i = 0; i < N_KUBELET_FILES; i++)
