@@ -2315,6 +2315,40 @@ static void the_root_folder_of_k0s_is_in_its_data_folder(_unused_ void **state)
 	}
 }
 
+/* The wrappers of snaps have a shell read their files. */
+static void the_root_folder_of_a_snap_may_be_in_its_variables(_unused_ void **state)
+{
+#define MICROK8S_UNIT "etc/systemd/system/snap.microk8s.daemon-kubelite.service"
+#define MICROK8S_ARGS "var/snap/microk8s/current/args/kubelet"
+	static const struct {
+		const char *unit, *file, *flags, *root_dir;
+		bool is_unclear;
+	} rows[] = {
+		{ MICROK8S_UNIT, MICROK8S_ARGS, "--root-dir=${SNAP_COMMON}/var/lib/kubelet\n",
+		  "/var/snap/microk8s/common/var/lib/kubelet", false },
+		{ MICROK8S_UNIT, MICROK8S_ARGS, "--root-dir=\"$SNAP_COMMON/kubelet\"\n",
+		  "/var/snap/microk8s/common/kubelet", false },
+		{ "etc/systemd/system/snap.kubelet-eks.daemon.service",
+		  "var/snap/kubelet-eks/current/args", "--root-dir ${SNAP_DATA}/kubelet\n",
+		  "/var/snap/kubelet-eks/current/kubelet", false },
+		{ MICROK8S_UNIT, MICROK8S_ARGS, "--root-dir=${SNAP_USER_DATA}/a\n",
+		  KUBELET_ROOT_DIR, true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_found k;
+
+		root_open(&root);
+		put_text(&root, rows[i].unit, "[Service]\nExecStart=/usr/bin/snap run x\n");
+		put_text(&root, rows[i].file, rows[i].flags);
+		look_for(&root.fs, BEST_EFFORT, &k);
+		assert_string_equal(k.seen.root_dir, rows[i].root_dir);
+		assert_int_equal(k.seen.cpus.is_unclear, rows[i].is_unclear);
+		assert_capture_tells_the_same(&root, NULL);
+	}
+}
+
 #define K3S_UNIT        "etc/systemd/system/k3s.service"
 #define K3S             "etc/rancher/k3s/config.yaml"
 #define K0S_UNIT        "etc/systemd/system/k0sworker.service"
@@ -2685,7 +2719,7 @@ static void the_api_servers_are_read(_unused_ void **state)
 {
 	static const char conf[] = "etc/kubernetes/kubelet.conf", k3s[] = K3S;
 	static const struct {
-		struct entry entries[3];
+		struct entry entries[4];
 		const char *expected;
 	} rows[] = {
 		{ { PLAIN_UNIT }, "" },
@@ -2728,6 +2762,14 @@ static void the_api_servers_are_read(_unused_ void **state)
 		      "tcp:\n  services:\n    kube-apiserver:\n      loadBalancer:\n"
 		      "        servers:\n        - address: 192.0.2.7:16443\n" } },
 		  "192.0.2.7 /var/snap/microk8s/current/args/traefik/provider.yaml" },
+		/* Its own kubeconfig names that proxy alone. */
+		{ { { MICROK8S_UNIT, "[Service]\nExecStart=/usr/bin/snap run x\n" },
+		    { MICROK8S_ARGS, "--kubeconfig=${SNAP_DATA}/a.config\n" },
+		    { "var/snap/microk8s/current/a.config", KUBECONFIG("https://127.0.0.1:1") },
+		    { "var/snap/microk8s/current/args/traefik/provider.yaml",
+		      "servers: [{address: '192.0.2.7:16443'}]\n" } },
+		  "127.0.0.1 /var/snap/microk8s/current/a.config; 192.0.2.7 "
+		  "/var/snap/microk8s/current/args/traefik/provider.yaml" },
 	};
 	char said[1024];
 
@@ -2737,7 +2779,7 @@ static void the_api_servers_are_read(_unused_ void **state)
 		bool has_secret = false;
 
 		root_open(&root);
-		for (size_t e = 0; e < 3 && rows[i].entries[e].path; e++) {
+		for (size_t e = 0; e < 4 && rows[i].entries[e].path; e++) {
 			put_text(&root, rows[i].entries[e].path, rows[i].entries[e].text);
 			has_secret |= strstr(rows[i].entries[e].text, "s3cret") != NULL;
 		}
@@ -3219,6 +3261,7 @@ int main(void)
 		cmocka_unit_test(a_capture_holds_no_secrets),
 		cmocka_unit_test(the_label_of_the_mode_is_read_wherever_flags_are),
 		cmocka_unit_test(the_root_folder_of_k0s_is_in_its_data_folder),
+		cmocka_unit_test(the_root_folder_of_a_snap_may_be_in_its_variables),
 		cmocka_unit_test(the_folder_of_static_pods_is_known_or_not),
 		cmocka_unit_test(the_nodes_address_is_read),
 		cmocka_unit_test(a_command_line_that_cannot_be_read_tells_no_address),

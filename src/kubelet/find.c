@@ -379,6 +379,28 @@ static void set_address(const struct flags *of, struct kubelet_found *k)
 	COPY(k->seen.host_name, name ? name->value : "");
 }
 
+/* Puts the folder of a snap's unit in place of its variable, as the shell of its wrapper does. */
+static void resolve_snap(const char *unit, struct flag *f)
+{
+	static const char *const variables[][2] = {
+		{ "${SNAP_DATA}/", "current" },
+		{ "$SNAP_DATA/", "current" },
+		{ "${SNAP_COMMON}/", "common" },
+		{ "$SNAP_COMMON/", "common" },
+	};
+	const char *name = unit + strlen("snap.");
+	char path[PATH_MAX];
+
+	FOREACH(v, variables, ELEMENTSOF(variables)) {
+		const char *rest = after(f->value, (*v)[0]);
+
+		if (!rest)
+			continue;
+		PRINT(path, SNAP_DIR "%.*s/%s/%s", (int)strcspn(name, "."), name, (*v)[1], rest);
+		f->is_cut |= !COPY(f->value, path);
+	}
+}
+
 /* Which flags count: of the unit where that is clear, else of the process. */
 static int read_flags(struct value_look *l, struct kubelet_found *k)
 {
@@ -411,6 +433,8 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 	} else if (k->seen.is_there) {
 		problem_note(k->seen.problem, "%s", l->unit.problem);
 	}
+	FOREACH(f, l->flags.flags, k->flavour == KUBELET_SNAP ? l->flags.n_flags : 0)
+		resolve_snap(k->seen.unit, f);
 	set_address(&l->flags, k);
 	if (!is_of_process)
 		note_address_problem(l, k);
@@ -734,7 +758,7 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 
 	for (enum kubelet_setting s = 0; s < _KUBELET_SETTING_N; s++)
 		find_value(l, k, s);
-	/* MicroK8s has variables of its wrapper in there. */
+	/* A variable that is not known may be in there. */
 	k->seen.cpus.is_unclear = root_dir && (root_dir->is_cut || root_dir->value[0] != '/');
 	COPY(k->seen.root_dir, root_dir && !k->seen.cpus.is_unclear ? root_dir->value
 			       : k0s                                ? FS_PATH("%.180s/kubelet", k0s)

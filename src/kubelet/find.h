@@ -18,7 +18,7 @@
 enum kubelet_flavour {
 	KUBELET_PLAIN,   /* a unit that runs the kubelet itself */
 	KUBELET_RANCHER, /* RKE2 and k3s: its flags come from /etc/rancher */
-	KUBELET_SNAP,    /* MicroK8s: its flags are lines of a file */
+	KUBELET_SNAP,    /* MicroK8s: its flags are lines of a file, with variables of snapd */
 	_KUBELET_FLAVOUR_N
 };
 

@@ -117,7 +117,8 @@ int servers_find(const struct fs *fs, const struct flags *flags, const struct ra
 
 	for (size_t i = 0; i < ELEMENTSOF(given) && r >= 0; i++)
 		if (given[i] && *given[i]->value == '/') {
-			is_given = true;
+			/* A snap keeps what is behind its proxy beside it. */
+			is_given |= !is_prefix(given[i]->value, SNAP_DIR);
 			r = read_file(fs, given[i]->value, ret);
 		}
 	if (k0s && *k0s->value == '/' && !is_given && r >= 0)

@@ -12,10 +12,13 @@
 #include "../model/kubelet.h"
 #include "rancher.h"
 
+#define SNAP_DIR "/var/snap/"
+
 /*
  * Fills the servers of @ret, each host once: those of --kubeconfig and --bootstrap-kubeconfig where
- * one is given, else of the usual files. A recorder gets copies with the hosts alone. @rancher:
- * NULL of others. Return: 0 or -ENOMEM; a file that cannot be read or understood has none.
+ * one is given, and of the usual files where none is, or one of a snap. A recorder gets copies with
+ * the hosts alone. @rancher: NULL of others. Return: 0 or -ENOMEM; a file that cannot be read or
+ * understood has none.
  */
 int servers_find(const struct fs *fs, const struct flags *flags, const struct rancher *rancher,
 		 struct kubelet *ret);
