@@ -153,7 +153,8 @@ static const struct {
 	  NULL },
 	{ "a drop-in adds to the file's map",
 	  { { FILE_PATH, HEAD RESERVE },
-	    { UNIT, UNIT_TEXT "--config=/" FILE_PATH " --config-dir=/etc/d\n" },
+	    { UNIT, UNIT_TEXT "--config=/" FILE_PATH " --config-dir=/etc/d\n"
+			      "Environment=KUBELET_CONFIG_DROPIN_DIR_ALPHA=1\n" },
 	    { "etc/d/a.conf", HEAD "kubeReserved: {memory: 1Gi}\n" } },
 	  KUBELET_CHANGED,
 	  REASON_NONE,

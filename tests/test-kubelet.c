@@ -586,9 +586,12 @@ struct entry {
 #define EXTRA                                                                                      \
 	{ UNIT, "[Service]\nEnvironmentFile=-/etc/default/kubelet\n"                               \
 		"ExecStart=/usr/bin/kubelet --config=/" FILE_PATH " $KUBELET_EXTRA_ARGS\n" }
-#define PLAIN_UNIT   { UNIT, "[Service]\nExecStart=/usr/bin/kubelet\n" }
-#define VERSION(v)   { "run/rdma-provision-kubelet/version", "/usr/bin/kubelet 1 1.1 " v "\n" }
-#define DROP_IN_DIR  "--config=/" FILE_PATH " --config-dir=/etc/d"
+#define PLAIN_UNIT  { UNIT, "[Service]\nExecStart=/usr/bin/kubelet\n" }
+#define VERSION(v)  { "run/rdma-provision-kubelet/version", "/usr/bin/kubelet 1 1.1 " v "\n" }
+#define DROP_IN_DIR "--config=/" FILE_PATH " --config-dir=/etc/d"
+#define ALPHA_UNIT                                                                                 \
+	"[Service]\nEnvironment=KUBELET_CONFIG_DROPIN_DIR_ALPHA=1\n"                               \
+	"ExecStart=/usr/bin/kubelet " DROP_IN_DIR "\n"
 #define CHANGED      KUBELET_CHANGED
 #define SATISFIED    KUBELET_SATISFIED
 #define REFUSED      KUBELET_REFUSED
@@ -1322,8 +1325,26 @@ static const struct {
 	  "" },
 
 	/* folder of drop-ins */
-	{ "drop-ins, version not known: the file",
+	{ "drop-ins, version not known",
 	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/x", "" } },
+	  7,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_DROP_IN,
+	  "/etc/d/90-rdma-provision.conf",
+	  "" },
+	{ "a drop-in says none, version not known",
+	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/99-site.conf", HEAD KEY ": none\n" } },
+	  7,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_DROP_IN,
+	  "/etc/d/zz-rdma-provision.conf",
+	  "" },
+	{ "drop-ins, version not known, which may be 1.28: the file",
+	  { { UNIT, ALPHA_UNIT }, { "etc/d/x", "" } },
 	  9,
 	  NONE,
 	  CHANGED,
@@ -1331,6 +1352,15 @@ static const struct {
 	  KUBELET_WAY_FILE,
 	  "/" FILE_PATH,
 	  "" },
+	{ "a drop-in says none, version not known, which may be 1.28",
+	  { { UNIT, ALPHA_UNIT }, { "etc/d/99-site.conf", HEAD KEY ": none\n" } },
+	  12,
+	  NONE,
+	  REFUSED,
+	  FILE_REFUSED,
+	  0,
+	  "/etc/d/99-site.conf",
+	  "/etc/d/99-site.conf says none, and the kubelet's version is not known" },
 	{ "drop-ins, 1.30",
 	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/x", "" }, VERSION("v1.30.4-eks-a18cd3a") },
 	  7,
@@ -1342,12 +1372,12 @@ static const struct {
 	  "" },
 	{ "drop-ins, a build without version",
 	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/x", "" }, VERSION("v0.0.0-master+$Format:%H$") },
-	  9,
+	  7,
 	  NONE,
 	  CHANGED,
 	  0,
-	  KUBELET_WAY_FILE,
-	  "/" FILE_PATH,
+	  KUBELET_WAY_DROP_IN,
+	  "/etc/d/90-rdma-provision.conf",
 	  "" },
 	{ "drop-ins, 1.27 has none",
 	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/x", "" }, VERSION("v1.27.1") },

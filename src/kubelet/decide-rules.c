@@ -145,10 +145,13 @@ static bool is_rancher_flag(const struct kubelet_question *q)
 	return is_rancher(q) && is_flag(q);
 }
 
+/* A kubelet of unknown version that has the folder without DROP_INS_VARIABLE is 1.30 or newer. */
 static bool is_drop_in(const struct kubelet_question *q)
 {
-	return q->k->seen.has_folder && q->k->minor >= MINOR_DROP_INS && *q->k->drop_in &&
-	       !is_flag(q);
+	const struct kubelet_found *k = q->k;
+
+	return k->seen.has_folder && *k->drop_in && !is_flag(q) &&
+	       (k->minor > 0 ? k->minor >= MINOR_DROP_INS : k->lacks_variable);
 }
 
 /* Also where a folder of drop-ins is used by 1.28, or by a kubelet of unknown version. */
@@ -260,6 +263,10 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 		else if (k->is_reset)
 			PRINT(item->detail, "%.100s: the drop-ins of kubelet 1.28 reset the policy",
 			      k->seen.folder);
+		else if (q->v->source == KUBELET_DROP_IN && k->minor == 0)
+			PRINT(item->detail,
+			      "%.140s says %.20s, and the kubelet's version is not known",
+			      q->v->path, q->v->text);
 		else if (!*k->seen.file && !*k->seen.folder)
 			PRINT(item->detail,
 			      "the kubelet has neither --config nor a variable for more flags");
