@@ -411,6 +411,7 @@ struct cpu_case {
 	enum reason reason;
 	const char *reserve; /* is also written: "" nothing */
 	bool is_state_removed;
+	const char *detail; /* of the refusal; NULL: any */
 };
 
 #define RESERVED .n_reserved = 1
@@ -427,12 +428,14 @@ static const struct cpu_case cpu_cases[] = {
 	  {},
 	  .outcome = REFUSED,
 	  .reason = REASON_KUBELET_CPU_RESERVATION,
-	  .reserve = "" },
+	  .reserve = "",
+	  .detail = "which CPUs share core 0 is not known" },
 	{ "nothing is, and there is one core",
 	  { CORE, .n_online = 2 },
 	  .outcome = REFUSED,
 	  .reason = REASON_KUBELET_CPU_RESERVATION,
-	  .reserve = "" },
+	  .reserve = "",
+	  .detail = "there is no core to spare" },
 	{ "nothing is, and a cgroup forbids to list CPUs",
 	  { CORE, .has_cgroup = true },
 	  .outcome = REFUSED,
@@ -572,6 +575,8 @@ the_static_cpu_policy_is_only_set_where_the_kubelet_starts_with_it(_unused_ void
 		assert_string_equal(reserved->row > 0 ? reserved->to : "", t->reserve);
 		assert_int_equal(reserved->row > 0, *t->reserve != '\0');
 		assert_int_equal(d.is_state_removed, t->is_state_removed);
+		if (t->detail)
+			assert_string_equal(d.items[KUBELET_CPU_POLICY].detail, t->detail);
 	}
 }
 

@@ -334,7 +334,9 @@ static const char *cpu_obstacle(const struct kubelet_cpus *c)
 	if (c->n_reserved == 0 && c->is_by_flag)
 		return "--kube-reserved or --system-reserved replaces what the file reserves, and "
 		       "has no cpu";
-	if (c->n_reserved == 0 && (c->n_first_core == 0 || c->n_first_core >= c->n_online))
+	if (c->n_reserved == 0 && c->n_first_core == 0)
+		return "which CPUs share core 0 is not known";
+	if (c->n_reserved == 0 && c->n_first_core >= c->n_online)
 		return "there is no core to spare";
 	if (c->n_reserved >= c->n_online)
 		return "all CPUs are reserved";

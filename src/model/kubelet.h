@@ -61,7 +61,7 @@ struct kubelet_cpus {
 	bool is_by_flag;       /* an amount is given by flag: it replaces the file's */
 	bool is_unclear;       /* an amount or list that we, or the kubelet, do not understand */
 	char first_core[64];   /* list of CPU 0 and its siblings: "0,32" */
-	uint32_t n_first_core; /* how many that are */
+	uint32_t n_first_core; /* how many that are; 0: not known */
 	char checkpoint[32];   /* policyName of cpu_manager_state; empty: no such file */
 	char checkpoint_path[256]; /* absolute */
 	/* The words with which a kubelet of the static policy ends for the CPUs in that file, and
