@@ -158,9 +158,14 @@ static void warn_of_owners(const struct plan *p)
 			log_warning("%s: %s: %s", h->target, reason_meaning(h->reason), h->detail);
 }
 
-/* NICs may come later, so a configuration that waits for them is valid. */
+/* NICs and a kubelet may come later, so a configuration that waits for them is valid. */
 static void warn_of_missing(const struct plan *p)
 {
+	const struct diagnostic *kubelet =
+		FIND(d, p->reasons, p->n_reasons, d->reason == REASON_KUBELET_NOT_FOUND);
+
+	if (kubelet)
+		log_warning("%s: %s", reason_meaning(kubelet->reason), kubelet->detail);
 	FOREACH(a, p->actions, p->n_actions)
 		if (a->reason == REASON_DEVICES_MISSING || a->reason == REASON_NO_DEVICES)
 			log_warning("%s: %s", reason_meaning(a->reason), a->detail);
