@@ -38,21 +38,24 @@ static inline size_t scene_destinations(const struct node *n, struct destination
 	return count;
 }
 
-/* As loop.c makes it, but for hints about health and the files of [Output]. */
+/* As loop.c makes it, but for hints about health and the files of [Output]. A node without
+ * destinations gets those of scene_destinations(). */
 static inline int make_whole_plan(const struct config *c, struct node *n, struct memory *memory,
 				  const struct attempts *tried, bool is_wait_over, struct plan *ret)
 {
 	struct destination destinations[2];
+	struct destination *const own = n->destinations;
+	const size_t n_own = n->n_destinations;
 	int r;
 
-	if (n->n_destinations > 0)
-		return plan_make(c, n, memory, tried, is_wait_over, ret);
-	n->destinations = destinations;
-	n->n_destinations = scene_destinations(n, destinations);
+	if (!own) {
+		n->destinations = destinations;
+		n->n_destinations = scene_destinations(n, destinations);
+	}
 	r = plan_make(c, n, memory, tried, is_wait_over, ret);
 	ret->tried = NULL; /* it may end before the plan */
-	n->destinations = NULL;
-	n->n_destinations = 0;
+	n->destinations = own;
+	n->n_destinations = n_own;
 	return r;
 }
 

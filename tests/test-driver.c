@@ -41,6 +41,7 @@ struct scene {
 	struct option options[8];
 	struct netns netnses[4];
 	struct attempt failures[2];
+	struct destination destinations[1];
 	const struct plan *tried;
 };
 
@@ -1015,6 +1016,34 @@ static void user_of_another(struct scene *s)
 {
 	add_user(s, ENI, USE_CONTEXT, 7, "nobody", "", "");
 }
+static void destination(struct scene *s, enum destination_to to, bool is_rdma, const char *words)
+{
+	s->destinations[0] = (struct destination){ .to = to,
+						   .is_rdma = is_rdma,
+						   .lookup = { .family = AF_INET,
+							       .dst = { 10, 9, 0, 9 },
+							       .found = s->netdevs[0].ifindex } };
+	COPY(s->destinations[0].words, words);
+	s->node.destinations = s->destinations;
+	s->node.n_destinations = 1;
+}
+static void root_over_rdma(struct scene *s)
+{
+	destination(s, TO_STORAGE, true, "nfs4 server of /");
+}
+static void mount_over_rdma(struct scene *s)
+{
+	destination(s, TO_MOUNT, true, "nfs4 server");
+	context(s);
+}
+static void root_over_tcp(struct scene *s)
+{
+	destination(s, TO_STORAGE, false, "nfs4 server of /");
+}
+static void default_route(struct scene *s)
+{
+	destination(s, TO_DEFAULT, false, "");
+}
 static void ibdev_never_there(struct scene *s)
 {
 	s->node.n_ibdevs = 0;
@@ -1046,6 +1075,11 @@ static void a_driver_in_use_is_not_reloaded_and_its_users_are_named(_unused_ voi
 		{ "another function of the driver", other_function, { "0000:07:00.0", "other" } },
 		{ "user of another module", user_of_another, {} },
 		{ "no ibdev, and none can be elsewhere", ibdev_never_there, {} },
+		{ "root over RDMA", root_over_rdma, { "10.9.0.9, nfs4 server of /" } },
+		{ "a mount over RDMA", mount_over_rdma, { "python3", "10.9.0.9, nfs4 server" } },
+		/* The module is not that of the netdev, which stays. */
+		{ "the node needs the netdev", default_route, {} },
+		{ "root by NFS over TCP", root_over_tcp, {} },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

@@ -61,7 +61,8 @@ static void put(const struct tree *t, const struct file *files, size_t n)
 			tree_file(t, files[i].path, files[i].text);
 }
 
-/* "storage 10.0.0.9 (nfs server of /...)"; a netdev that a file names: "storage eth1 (...)". */
+/* "storage 10.0.0.9 over RDMA (nfs server of /...)"; a netdev that a file names: "storage eth1
+ * (...)". */
 static void describe(const struct node *n, char *ret, size_t size)
 {
 	static const char *const names[_TO_N] = { [TO_API_SERVER] = "api",
@@ -88,8 +89,8 @@ static void describe(const struct node *n, char *ret, size_t size)
 			assert_int_equal(d->lookup.hops[0], d->lookup.found);
 			COPY(text, node_netdev(n, d->lookup.found)->name);
 		}
-		snprintf(ret + len, size - len, "%s%s %s (%s)", len ? "; " : "", names[d->to], text,
-			 d->words);
+		snprintf(ret + len, size - len, "%s%s %s%s (%s)", len ? "; " : "", names[d->to],
+			 text, d->is_rdma ? " over RDMA" : "", d->words);
 	}
 }
 
@@ -278,6 +279,14 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 		  { { MOUNTS, NFS("/data") NFS("/var/lib/kubelet/pods/x") NFS("/usr/local") } },
 		  .is_answer = true,
 		  .expected = "mount 10.0.0.9 (nfs4 server, /" MOUNTS ")" },
+		{ "mounts of one server, of which one is over RDMA",
+		  { { MOUNTS, NFS("/a") "1 1 0:51 / /b rw - nfs4 10.0.0.9:/y "
+					"rw,proto=rdma,port=20049,addr=10.0.0.9\n" } },
+		  .is_answer = true,
+		  .expected = "mount 10.0.0.9 over RDMA (nfs4 server, /" MOUNTS ")" },
+		{ "SMB over RDMA",
+		  { { MOUNTS, "1 1 0:9 / / rw - cifs //10.0.0.8/x rw,rdma,addr=10.0.0.8\n" } },
+		  .expected = "storage 10.0.0.8 over RDMA (cifs server of /, /" MOUNTS ")" },
 		{ "mounts that lie on each other",
 		  { { MOUNTS, NFS("/var") "1 1 8:2 / /var rw - ext4 /dev/sda2 rw\n" } },
 		  .is_answer = true,
@@ -310,7 +319,7 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 		  { { MOUNTS, "1 1 0:9 / / rw - 9p 10.0.0.1 rw,trans=rdma\n"
 			      "1 1 0:9 / /var rw - wekafs 10.0.0.2,10.0.0.3/default rw\n"
 			      "1 1 2893:512 / /usr rw - lustre 10.0.0.4@o2ib:/fs rw\n" } },
-		  .expected = "storage 10.0.0.1 (9p server of /, /" MOUNTS "); "
+		  .expected = "storage 10.0.0.1 over RDMA (9p server of /, /" MOUNTS "); "
 			      "storage 10.0.0.4 (lustre server of /usr, /" MOUNTS "); "
 			      "storage 10.0.0.2 (wekafs server of /var, /" MOUNTS "); "
 			      "storage 10.0.0.3 (wekafs server of /var, /" MOUNTS ")" },
@@ -414,7 +423,7 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 		    { NVME "/nvme1/address", "traddr=fd00::4,trsvcid=4420\n" } },
 		  .expected = "storage 10.0.0.4 (NVMe target, /" NVME "/nvme0); storage eth1 "
 			      "(host_iface names eth1, /" NVME "/nvme0); "
-			      "storage fd00::4 (NVMe target, /" NVME "/nvme1)" },
+			      "storage fd00::4 over RDMA (NVMe target, /" NVME "/nvme1)" },
 		{ "NVMe, from an address that was asked for, or that its socket has",
 		  { { MOUNTS, "1 1 259:0 / / rw - xfs /dev/nvme0n1 rw\n" },
 		    { "sys/dev/block/259:0",
@@ -425,8 +434,9 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 		    { NVME "/nvme1/transport", "tcp\n" },
 		    { NVME "/nvme1/address", "traddr=10.0.0.4,src_addr=10.50.0.2\n" } },
 		  .expected =
-			  "storage 10.0.0.4 (NVMe target, /" NVME "/nvme0); storage eth2 "
-			  "(an NVMe controller has its address, /" NVME "/nvme0); "
+			  "storage 10.0.0.4 over RDMA (NVMe target, /" NVME "/nvme0); "
+			  "storage eth2 over RDMA (an NVMe controller has its address, /" NVME
+			  "/nvme0); "
 			  "storage eth2 (an NVMe controller has its address, /" NVME "/nvme1)" },
 		{ "NVMe by its controller, a partition, and PCI",
 		  { { MOUNTS, "1 1 259:0 / / rw - xfs /dev/nvme0n1 rw\n"

@@ -171,11 +171,17 @@ bool in_use_of_driver(const struct graph *g, const struct memory *memory, const 
 {
 	const struct node *n = g->n;
 	const struct module *m = node_module(n, driver);
+	char why[IN_USE_WHY_LEN];
 
 	ret[0] = '\0';
-	FOREACH(pci, n->pcis, n->n_pcis)
-		if (streq(pci->driver, driver) && !list_users(n, pci->address, ret, size))
+	FOREACH(pci, n->pcis, n->n_pcis) {
+		if (!streq(pci->driver, driver))
+			continue;
+		if (!list_users(n, pci->address, ret, size))
 			list_found(g, memory, pci, ret, size);
+		if (in_use_over_rdma(g, pci, why, sizeof(why)))
+			in_use_append(ret, size, why);
+	}
 	if (!list_users(n, driver, ret, size) && m && m->state == MODULE_LOADED)
 		list_module(m, ret[0], ret, size);
 	return ret[0];

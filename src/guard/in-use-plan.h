@@ -26,8 +26,9 @@ bool in_use_of_port(const struct graph *g, const struct memory *memory, const st
 
 /*
  * Lists the users of a driver, as many as there is room for: the users of each function that is
- * bound to it, those of the module, its holders and references. eRDMA's ibdevs have their netdev on
- * another function: that one counts. Source: a reference is held by open uverbs contexts only
+ * bound to it and in_use_over_rdma(), those of the module, its holders and references. eRDMA's
+ * ibdevs have their netdev on another function: that one counts. It is no user that the node needs
+ * this netdev, whose own driver stays. Source: a reference is held by open uverbs contexts only
  * (uverbs_main.c), so that no reference does not mean no user.
  */
 bool in_use_of_driver(const struct graph *g, const struct memory *memory, const char *driver,

@@ -117,20 +117,21 @@ static void find_own_name(struct places *p)
 /* --- destinations --- */
 
 static void append(struct node *n, enum destination_to to, const struct lookup *l,
-		   const char *words)
+		   const char *words, bool is_rdma)
 {
-	struct destination d = { .to = to, .lookup = *l };
+	struct destination d = { .to = to, .is_rdma = is_rdma, .lookup = *l };
 
 	COPY(d.words, words);
 	NODE_ADD(n, destinations, d);
 }
 
-static bool has_asked(const struct node *n, enum destination_to to, const struct lookup *l)
+static struct destination *find_asked(const struct node *n, enum destination_to to,
+				      const struct lookup *l)
 {
-	return ANY(d, n->destinations, n->n_destinations,
-		   d->to == to && d->lookup.family == l->family &&
-			   d->lookup.ifindex == l->ifindex && d->lookup.mark == l->mark &&
-			   memcmp(d->lookup.dst, l->dst, sizeof(l->dst)) == 0);
+	return FIND(d, n->destinations, n->n_destinations,
+		    d->to == to && d->lookup.family == l->family &&
+			    d->lookup.ifindex == l->ifindex && d->lookup.mark == l->mark &&
+			    memcmp(d->lookup.dst, l->dst, sizeof(l->dst)) == 0);
 }
 
 /* @words: of a file, with anything in them. */
@@ -141,16 +142,20 @@ static void append_foreign(struct places *p, enum destination_to to, const struc
 
 	COPY(shown, words);
 	make_printable(shown);
-	append(p->n, to, l, shown);
+	append(p->n, to, l, shown, p->is_rdma);
 }
 
 static void add_address(struct places *p, enum destination_to to, int family, const uint8_t *bytes,
 			const char *words)
 {
 	struct lookup l = { .family = family, .result = -ENODATA };
+	struct destination *asked;
 
 	memcpy(l.dst, bytes, sizeof(l.dst));
-	if (!ip_is_loopback(family, bytes) && !is_zero(bytes) && !has_asked(p->n, to, &l))
+	asked = find_asked(p->n, to, &l);
+	if (asked)
+		asked->is_rdma |= p->is_rdma;
+	else if (!ip_is_loopback(family, bytes) && !is_zero(bytes))
 		append_foreign(p, to, &l, words);
 }
 
@@ -286,12 +291,12 @@ static void add_default(struct node *n, const struct lookup *of, const struct ne
 	char address[INET6_ADDRSTRLEN], words[sizeof(n->destinations->words)];
 
 	l.ifindex = vrf ? vrf->ifindex : 0;
-	if (has_asked(n, to, &l))
+	if (find_asked(n, to, &l))
 		return;
 	ip_format(l.family, l.dst, UINT32_MAX, address, sizeof(address));
 	PRINT(words, "default route%s%s, %s", vrf ? " of the VRF " : "", vrf ? vrf->name : "",
 	      address);
-	append(n, to, &l, words);
+	append(n, to, &l, words, false);
 }
 
 /* Addresses of documentation are nobody's: RFC 5737 and 3849. A rule may lead some elsewhere. */
@@ -351,11 +356,11 @@ static void add_end(struct node *n, const struct tunnel_end *end, const struct n
 	char address[INET6_ADDRSTRLEN], words[2 * sizeof(n->destinations->words)];
 
 	memcpy(l.dst, end->remote, sizeof(l.dst));
-	if (has_asked(n, TO_TUNNEL_END, &l))
+	if (find_asked(n, TO_TUNNEL_END, &l))
 		return;
 	ip_format(l.family, l.dst, UINT32_MAX, address, sizeof(address));
 	PRINT(words, "the other end of %s, %s, for: %s", tunnel->name, address, what_for);
-	append(n, TO_TUNNEL_END, &l, words);
+	append(n, TO_TUNNEL_END, &l, words, false);
 }
 
 struct known_address {

@@ -48,7 +48,8 @@ void observe_places(const struct fs *fs, struct node *n, const struct memory *me
 struct places {
 	const struct fs *fs;
 	struct node *n;
-	char *hosts; /* owned; /etc/hosts; NULL: it cannot be read */
+	char *hosts;  /* owned; /etc/hosts; NULL: it cannot be read */
+	bool is_rdma; /* what is added now is reached over RDMA */
 };
 
 /* @host: an address, with a zone or without, or a name. */

@@ -148,6 +148,8 @@ static bool next_option(const char **at, const char *key, char *ret, size_t size
 }
 
 static const char *const peer_keys[] = { "addr=", "mon_addr=" };
+/* NFS and 9p have a key for the transport, SMB has one word. */
+static const char *const rdma_keys[] = { "proto=rdma", "trans=rdma", "rdma" };
 static const char *const layer_keys[] = { "lowerdir=", "lowerdir+=", "upperdir=", "datadir+=" };
 
 /* Its servers have their network behind them: "10.0.0.1@o2ib". */
@@ -183,6 +185,8 @@ static void visit_network(struct storage *s, const struct mount *m)
 	/* A capture has the words, and names of other folders are no part of it. */
 	PRINT(what, "%.16s server%s%.30s", m->type, s->to == TO_MOUNT ? "" : " of ",
 	      s->to == TO_MOUNT ? "" : m->point);
+	s->p->is_rdma = ANY(key, rdma_keys, ELEMENTSOF(rdma_keys),
+			    next_option(&(const char *){ m->options }, *key, list, sizeof(list)));
 	for (size_t i = 0; i < ELEMENTSOF(peer_keys); i++) {
 		const char *at = m->options;
 
@@ -202,6 +206,7 @@ static void visit_network(struct storage *s, const struct mount *m)
 	}
 	if (!is_found)
 		add_source(s, m, what);
+	s->p->is_rdma = false;
 }
 
 /* The last of those that lie on each other. */
@@ -294,12 +299,14 @@ static void visit_controller(struct storage *s, const char *folder)
 	    (!streq(transport, "tcp") && !streq(transport, "rdma")) ||
 	    fs_read(s->p->fs, FS_PATH("%s/address", folder), address, sizeof(address)) < 0)
 		return;
+	s->p->is_rdma = streq(transport, "rdma");
 	for (size_t i = 0; i < ELEMENTSOF(options); i++) {
 		const char *at = address;
 
 		if (next_option(&at, options[i].key, text, sizeof(text)))
 			options[i].add(s, text, options[i].what, FS_PATH("/%s", folder));
 	}
+	s->p->is_rdma = false;
 }
 
 /* The folder of a namespace is in that of its controller, or of the subsystem with all of them. */
@@ -477,6 +484,7 @@ static void put_mount(FILE *f, const struct mount *m)
 		const size_t n = strcspn(word, ",");
 
 		if (ANY(key, peer_keys, ELEMENTSOF(peer_keys), is_prefix(word, *key)) ||
+		    ANY(key, rdma_keys, ELEMENTSOF(rdma_keys), is_prefix(word, *key)) ||
 		    ANY(key, layer_keys, ELEMENTSOF(layer_keys), is_prefix(word, *key))) {
 			fputc(',', f);
 			put_encoded(f, word, n);

@@ -338,21 +338,25 @@ static bool leaves_by(const struct lookup *l, uint32_t ifindex)
 
 /*
  * Does a packet to the server of a mount leave by it? A client of NFS closes its connection when it
- * was idle: XS_IDLE_DISC_TO in net/sunrpc/xprtsock.c. So no socket tells.
+ * was idle: XS_IDLE_DISC_TO in net/sunrpc/xprtsock.c. So no socket tells. @over_rdma: only to one
+ * that is reached over RDMA, needed or not.
  */
-static bool find_mount(const struct node *n, const struct netdev *nd, char *ret, size_t size)
+static bool find_mount(const struct node *n, const struct netdev *nd, bool over_rdma, char *ret,
+		       size_t size)
 {
 	char address[INET6_ADDRSTRLEN];
 
 	FOREACH(d, n->destinations, n->n_destinations) {
 		const struct lookup *l = &d->lookup;
 
-		if ((d->to != TO_MOUNT && (d->to != TO_STORAGE || l->family == AF_UNSPEC)) ||
+		if (!(over_rdma ? d->is_rdma
+				: d->to == TO_MOUNT ||
+					  (d->to == TO_STORAGE && l->family != AF_UNSPEC)) ||
 		    l->result < 0 || !leaves_by(l, nd->ifindex))
 			continue;
 		ip_format(l->family, l->dst, UINT32_MAX, address, sizeof(address));
-		snprintf(ret, size, "%s leads to %s%s%.80s", nd->name, address,
-			 *address ? ", " : "", d->words);
+		snprintf(ret, size, "%s leads %sto %s%s%.80s", nd->name,
+			 over_rdma ? "over RDMA " : "", address, *address ? ", " : "", d->words);
 		return true;
 	}
 	return false;
@@ -450,7 +454,7 @@ static enum in_use_degree judge_netdev(const struct graph *g, const struct memor
 	enum in_use_degree degree;
 
 	is_ra_ours = is_ra_ours || is_asked_for_ra(g, memory, nd);
-	if (find_route(n, nd, is_ra_ours, true, why, size) || find_mount(n, nd, why, size) ||
+	if (find_route(n, nd, is_ra_ours, true, why, size) || find_mount(n, nd, false, why, size) ||
 	    (n->has_socks && find_sock(n, nd, NULL, why, size)))
 		return IN_USE_USED;
 	degree = judge_addresses(n, memory, nd, is_ra_ours, why, size);
@@ -693,4 +697,14 @@ enum in_use_degree in_use_degree(const struct graph *g, const struct memory *mem
 	own.target[0] = '\0'; /* the caller has it */
 	in_use_words(&own, why, size);
 	return g->n->is_copy && u->use == USE_UNKNOWN ? IN_USE_UNKNOWN : IN_USE_USED;
+}
+
+bool in_use_over_rdma(const struct graph *g, const struct pci *f, char *why, size_t size)
+{
+	const struct netdev *nd;
+
+	for (size_t i = 0; (nd = graph_of(g, f->address, &i));)
+		if (nd->netns == 0 && find_mount(g->n, nd, true, why, size))
+			return true;
+	return false;
 }

@@ -72,6 +72,11 @@ enum in_use_degree {
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
 				 const struct pci *f, bool is_ra_ours, char *why, size_t size);
 
+/* Does the host reach a file system or disk over RDMA by this function? That counts also while its
+ * client is idle and has closed the connection. @why: "eth1 leads over RDMA to 10.0.0.9, nfs4
+ * server" */
+bool in_use_over_rdma(const struct graph *g, const struct pci *f, char *why, size_t size);
+
 /* "0000:41:00.1: open-context by python3 (pid 812) in cri-0123, mlx5_2" */
 void in_use_words(const struct user *u, char *ret, size_t size);
 

@@ -134,6 +134,7 @@ struct destination {
 	enum destination_to to;
 	char words[160];   /* where it comes from: "API server, /etc/kubernetes/kubelet.conf" */
 	char pci[PCI_LEN]; /* the function that a disk is below; else empty */
+	bool is_rdma;      /* it is reached over RDMA, at least by one of those who reach it */
 	struct lookup lookup;
 };
 

@@ -165,6 +165,7 @@ static const struct field destination_rows[] = {
 	WORD_FIELD(struct destination, "to", to, destination_to_name, _TO_N, .flags = FIELD_NEEDED),
 	NAME(struct destination, "words", words),
 	NAME(struct destination, "pci", pci, .flags = FIELD_SPARSE),
+	FLAG(struct destination, "rdma", is_rdma, .flags = FIELD_SPARSE),
 	LOOKUP_ROWS(struct destination, lookup., 0, -ENODATA),
 };
 static const struct fields destination_fields = FIELDS(destination_rows, struct destination);
