@@ -2553,6 +2553,50 @@ static void a_vlan_with_the_rails_addresses_gets_its_mtu(_unused_ void **state)
 	}
 }
 
+static void an_mtu_is_not_lowered_below_a_port_of_another_device(_unused_ void **state)
+{
+	static const char changed[] = "set-mtu " FIRST " 4200->1500";
+	static const struct {
+		const char *kind, *of; /* of what is above the NIC, and of its master */
+		uint32_t want;
+		const char *expected, *detail; /* of the change, or of the hint */
+	} rows[] = {
+		{ "vlan", "bridge", 1500, "", "upper has 4200, as a port of master" },
+		{ "vlan", "bond", 1500, "", "upper has 4200, as a port of master" },
+		{ "macvlan", "bridge", 1500, "", "upper has 4200, as a port of master" },
+		{ "vlan", "vrf", 1500, changed, "eth1 and upper" },
+		{ "macvlan", "", 1500, changed, "eth1 and upper" },
+		{ "ipvlan", "", 1500, changed, "eth1 and upper" },
+		{ "macsec", "", 1500, changed, "eth1 and upper" },
+		{ "vxlan", "bridge", 1500, changed, "eth1" },
+		{ "vlan", "bridge", 9000, "set-mtu " FIRST " 4200->9000", "eth1" },
+	};
+
+	FOREACH(row, rows, ELEMENTSOF(rows)) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct netdev *upper;
+		struct scene s;
+		char name[64];
+
+		PRINT(name, "%s in a %s", row->kind, row->of);
+		set_scene(&s, 1);
+		s.sections[0].mtu = row->want;
+		add_address(&s, netdev_of(&s, FIRST)->ifindex, "10.0.0.2", 24);
+		upper = add_netdev(&s, 30, "upper", "");
+		COPY(upper->kind, row->kind);
+		upper->link = netdev_of(&s, FIRST)->ifindex;
+		upper->master = *row->of ? 31 : 0;
+		netdev_of(&s, FIRST)->mtu = upper->mtu = 4200;
+		COPY(add_netdev(&s, 31, "master", "")->kind, row->of);
+		assert_plan(&s, name, row->expected);
+		make_plan(&s, &p);
+		assert_row(name, *row->expected ? p.actions[0].detail : p.reasons[0].detail,
+			   row->detail);
+		if (!*row->expected)
+			assert_string_equal(reason_code(p.reasons[0].reason), "mtu-of-bond");
+	}
+}
+
 static void on_a_vlan(struct scene *s)
 {
 	struct netdev *vlan = add_netdev(s, 30, "eth1.7", "");
@@ -4280,6 +4324,7 @@ int main(void)
 		cmocka_unit_test(mtu_is_raised_everywhere_and_never_lowered_under_vfs),
 		cmocka_unit_test(a_vf_gets_no_larger_mtu_than_its_pf_keeps),
 		cmocka_unit_test(a_vlan_with_the_rails_addresses_gets_its_mtu),
+		cmocka_unit_test(an_mtu_is_not_lowered_below_a_port_of_another_device),
 		cmocka_unit_test(a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow),
 		cmocka_unit_test(
 			prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run),

@@ -607,7 +607,8 @@ static const struct {
 	[REASON_MTU_OF_BOND] = {
 		"mtu-of-bond",
 		"MTU= is not set on a port of another network device (bond, team, bridge, the "
-		"synthetic NIC of a virtual machine), which sets the MTU of its ports",
+		"synthetic NIC of a virtual machine), nor lowered where such a port is above the "
+		"NIC and would go down with it",
 		"Set the MTU of that network device where it is configured: in the files of the "
 		"network manager.",
 	},

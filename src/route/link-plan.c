@@ -110,24 +110,65 @@ static uint32_t find_wanted(const struct node *n, const struct plan *p, const st
 	return MIN(d->config->mtu, MAX(nd->mtu, pf->mtu));
 }
 
-/* VLANs that are the host's go down with it: vlan_device_event() in net/8021q/vlan.c. */
+/*
+ * The next netdev above that the kernel lowers with @nd: vlan_device_event() in net/8021q/vlan.c,
+ * macvlan_device_event(), ipvlan_device_event() and macsec_notify() in drivers/net.
+ */
+static const struct netdev *next_lowered(const struct plan *p, const struct netdev *nd,
+					 uint32_t mtu, size_t *i)
+{
+	static const char *const kinds[] = { "vlan",   "macvlan", "macvtap",
+					     "ipvlan", "ipvtap",  "macsec" };
+	const struct netdev *upper;
+
+	while ((upper = graph_above(&p->graph, nd, i)))
+		if (upper->mtu > mtu &&
+		    ANY(kind, kinds, ELEMENTSOF(kinds), streq(*kind, upper->kind)))
+			break;
+	return upper;
+}
+
+static const struct netdev *find_lowered_port(const struct node *n, const struct plan *p,
+					      const struct netdev *nd, uint32_t mtu)
+{
+	const struct netdev *upper;
+
+	for (size_t i = 0; (upper = next_lowered(p, nd, mtu, &i));)
+		if (node_is_port(n, upper))
+			break;
+	return upper;
+}
+
 static const char *name_lowered(struct plan *p, const struct netdev *nd, uint32_t mtu)
 {
 	const struct netdev *upper;
 	char text[128];
 
 	COPY(text, nd->name);
-	for (size_t i = 0; (upper = graph_above(&p->graph, nd, &i));)
-		if (streq(upper->kind, "vlan") && upper->mtu > mtu &&
-		    !ANY(k, p->nic_netdevs, p->n_nic_netdevs, k->netdev == upper))
+	for (size_t i = 0; (upper = next_lowered(p, nd, mtu, &i));)
+		if (!ANY(k, p->nic_netdevs, p->n_nic_netdevs, k->netdev == upper))
 			append_word(text, sizeof(text), " and ", "%s", upper->name);
 	return action_text(&p->texts, text);
+}
+
+/* The bond sets the MTU of all its ports: bond_change_mtu() in drivers/net/bonding/bond_main.c. */
+static void hint_mtu(const struct node *n, struct plan *p, const struct device *d,
+		     const struct netdev *nd)
+{
+	const struct netdev *master = node_netdev(n, nd->master);
+
+	if (d->config->mtu == 0 || d->config->mtu == nd->mtu || nd->mtu == 0)
+		return;
+	return plan_add_hint(p, REASON_MTU_OF_BOND, d->pci->address,
+			     "%s has %" PRIu32 ", as a port of %s", nd->name, nd->mtu,
+			     master ? master->name : "another device");
 }
 
 static void want_mtu(const struct node *n, struct plan *p, const struct device *d,
 		     const struct netdev *nd)
 {
 	const uint32_t want = find_wanted(n, p, d, nd);
+	const struct netdev *port;
 	struct action *a;
 
 	if (want == 0 || want == nd->mtu || (d->is_vf && d->unsupported & VF_SETTING_MTU))
@@ -142,6 +183,8 @@ static void want_mtu(const struct node *n, struct plan *p, const struct device *
 	else if (is_kept_by_vfs(n, d, want))
 		a = plan_add_reason(p, VERB_SET_MTU, CLASS_REFUSED, d->pci->address,
 				    REASON_MTU_UNDER_VFS);
+	else if ((port = find_lowered_port(n, p, nd, want)))
+		return hint_mtu(n, p, d, port);
 	else
 		a = plan_add(p, VERB_SET_MTU, d->pci->address);
 
@@ -195,18 +238,6 @@ static bool is_going(const struct plan *p, const struct device *d)
 	return false;
 }
 
-/* The bond sets the MTU of all its ports: bond_change_mtu() in drivers/net/bonding/bond_main.c. */
-static void hint_mtu(const struct node *n, struct plan *p, const struct device *d)
-{
-	const struct netdev *nd = d->netdev, *master = node_netdev(n, nd->master);
-
-	if (d->config->mtu == 0 || d->config->mtu == nd->mtu || nd->mtu == 0)
-		return;
-	return plan_add_hint(p, REASON_MTU_OF_BOND, d->pci->address,
-			     "%s has %" PRIu32 ", as a port of %s", nd->name, nd->mtu,
-			     master ? master->name : "another device");
-}
-
 static bool is_up_after_vfs(const struct node *n, const struct device *d)
 {
 	return quirk_has(d->pci, QUIRK_UP_AFTER_VFS) && plan_makes_unbound_vfs(n, d);
@@ -227,7 +258,7 @@ static void plan_link(const struct config *c, const struct node *n, struct plan 
 		      const struct device *d)
 {
 	if (node_is_port(n, d->netdev))
-		return hint_mtu(n, p, d);
+		return hint_mtu(n, p, d, d->netdev);
 
 	/* Also of a PF whose VF is needed: igb_change_mtu() resets the port. */
 	if (guard_may(d, GUARD_MTU))
