@@ -102,6 +102,36 @@ static void a_plugin_exposes_what_its_rules_let_through(_unused_ void **state)
 	assert_told(&s, "", "exposes rdma/hca: 2; rdma/gpu: 1\n");
 }
 
+/* dranet publishes the node's own NIC as well, which no DeviceClass of ours selects. */
+static void a_device_that_is_exposed_as_well_does_not_count(_unused_ void **state)
+{
+	struct diagnostic finding = { .reason = REASON_PLUGIN_FOREIGN };
+	_cleanup_(freep) char *text = NULL;
+	struct scene s;
+
+	set_scene(&s);
+	s.config.plugin.type = PLUGIN_DRANET;
+	s.plan.plugin = NULL;
+	s.devices[1].is_handed_out = false;
+	s.devices[1].aside = REASON_NODE_NIC;
+	s.exposed[1].is_foreign = true;
+	s.plan.lint.n_foreign = 1;
+	COPY(finding.target, s.pcis[1].address);
+	s.plan.lint.findings = &finding;
+	s.plan.lint.n_findings = 1;
+	assert_told(&s, "", "Verdict\n  would expose rdma/hca: 1\n");
+	assert_told(&s, "", "  0000:41:00.1  plugin-foreign: ");
+	assert_int_equal(
+		output_explain_plugin(&s.config, &s.node, &s.memory, &s.plan, true, false, &text),
+		0);
+	assert_null(strstr(text, "0000:41:00.1  exposed as"));
+	assert_null(strstr(text, "Unbind")); /* the root file system may come by it */
+	s.exposed[0].is_foreign = true;
+	s.plan.lint.n_foreign = 2;
+	s.devices[0].aside = REASON_PORT_IN_USE;
+	assert_told(&s, "", "would expose 0 devices");
+}
+
 /* The second one is in the file by a selector of another program: no section matches it. */
 static void a_pool_of_both_fabrics_says_so(_unused_ void **state)
 {
@@ -292,6 +322,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plugin_exposes_what_its_rules_let_through),
+		cmocka_unit_test(a_device_that_is_exposed_as_well_does_not_count),
 		cmocka_unit_test(a_pool_of_both_fabrics_says_so),
 		cmocka_unit_test(a_file_that_is_not_written_exposes_nothing_yet),
 		cmocka_unit_test(without_a_device_the_reason_is_that_of_the_plan),

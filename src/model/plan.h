@@ -184,8 +184,9 @@ struct lint {
 	struct exposed {
 		char pci[PCI_LEN]; /* or the name of a virtual RDMA device, with mode hca */
 		char resource[RESOURCE_LEN];
-	} *exposed; /* owned; in the order of the file, then of the addresses */
-	size_t n_exposed;
+		bool is_foreign; /* it was not meant to be: plugin-foreign */
+	} *exposed;              /* owned; in the order of the file, then of the addresses */
+	size_t n_exposed, n_foreign;
 	size_t n_withheld; /* usable devices that are handed out, and that it would not expose */
 	/* Why a device is out that was meant to be in, or in that was not. The target is a PCI
 	 * address or a resource. */

@@ -982,8 +982,9 @@ static const struct {
 		"plugin-foreign",
 		"The device plugin would also hand out this device, which no [Device] section "
 		"hands out, or which is not usable",
-		"Unbind a device that must not be handed out from its driver, or use a plugin "
-		"that selects devices: Type=rdma-shared or sriov; dranet has --filter for it.",
+		"With dranet, keep the device out by its --filter, or claim NICs by the DeviceClass "
+		"that \"rdma-provision manifest dra\" prints, which selects devices. Otherwise use a "
+		"plugin that selects them: [DevicePlugin] Type=rdma-shared or sriov.",
 	},
 	[REASON_PLUGIN_TWICE] = {
 		"plugin-twice",

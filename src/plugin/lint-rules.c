@@ -473,7 +473,9 @@ static void find_foreign(struct linter *l)
 
 		snprintf(detail, sizeof(detail), "%s%s%s", e->resource,
 			 why != REASON_NONE ? ", " : "", reason_code(why));
-		if (!d || !output_plugin_offers(d))
+		e->is_foreign = !d || !output_plugin_offers(d);
+		l->lint->n_foreign += e->is_foreign;
+		if (e->is_foreign)
 			add_finding(l, REASON_PLUGIN_FOREIGN, e->pci, detail);
 	}
 }

@@ -156,7 +156,7 @@ json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
 				 ? c->plugin.config_file
 				 : "",
 			 "devices",
-			 document_list(e, p->lint.exposed, p->lint.n_exposed, true,
+			 document_list(e, p->lint.exposed, p->lint.n_exposed, !e->is_foreign,
 				       json_pack("{s:o, s:o}", "pci", document_text(e->pci),
 						 "resource", document_text(e->resource))),
 			 "excluded", make_excluded(c, p));
@@ -431,8 +431,7 @@ static int add_now(const struct plan *p, struct forecast *f)
 	FOREACH_WHILE(e, p->lint.exposed, p->lint.n_exposed, p->lint.refusal == REASON_NONE) {
 		struct forecast_pool *pool;
 
-		if (ANY(x, p->lint.findings, p->lint.n_findings,
-			x->reason == REASON_PLUGIN_FOREIGN && streq(x->target, e->pci)))
+		if (e->is_foreign)
 			continue; /* nor does it count after the plan */
 		pool = find_pool(f, e->resource);
 		if (!pool)

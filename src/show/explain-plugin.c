@@ -55,7 +55,7 @@ static bool is_void(const struct config *c, const struct plan *p)
 {
 	return plugin_has_file(c->plugin.type)
 		       ? !p->plugin
-		       : p->lint.refusal == REASON_NONE && p->lint.n_exposed == 0;
+		       : p->lint.refusal == REASON_NONE && p->lint.n_exposed == p->lint.n_foreign;
 }
 
 /* The first obstacle, in the order in which obstacles have to be mended. */
@@ -110,10 +110,11 @@ static json_t *make_resources(const struct config *c, const struct node *node, c
 	FOREACH(e, l->exposed, l->n_exposed) {
 		size_t n = 0, n_infiniband = 0;
 
-		if (ANY(o, l->exposed, (size_t)(e - l->exposed), streq(o->resource, e->resource)))
+		if (e->is_foreign || ANY(o, l->exposed, (size_t)(e - l->exposed),
+					 !o->is_foreign && streq(o->resource, e->resource)))
 			continue;
 		FOREACH(o, l->exposed, l->n_exposed) {
-			if (!streq(o->resource, e->resource))
+			if (o->is_foreign || !streq(o->resource, e->resource))
 				continue;
 			n++;
 			n_infiniband += device_is_infiniband(
@@ -147,7 +148,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 			 "manifest", c->plugin.manifest,
 			 "processes_known", has_processes,
 			 "processes", make_processes(n),
-			 "exposes", is_nothing ? (json_int_t)0 : (json_int_t)p->lint.n_exposed,
+			 "exposes", is_nothing ? (json_int_t)0 : (json_int_t)(p->lint.n_exposed - p->lint.n_foreign),
 			 "code", reason_code(o.reason),
 			 "meaning", reason_meaning(o.reason),
 			 "detail", document_text(o.detail),

@@ -109,7 +109,7 @@ bool output_has_hints(const struct config *c);
  *   "processes_known", "processes": [ { "pid", "command", "container", "since_change": seconds from
  *       the last change of the file to its start, below 0: it has not read it; null: there is no
  *       file } ],
- *   "exposes": how many devices the running configuration comes to,
+ *   "exposes": how many devices the running configuration comes to, without plugin-foreign,
  *   "code", "meaning", "detail", "advice": what is in the way of that; "" for nothing. Without any
  *       device to expose it is the reason of the first of "excluded", else of the item of the plan
  *       that there is none yet, else of the one for the file
