@@ -1522,6 +1522,36 @@ static void words_tell_all_evidence(void **state _unused_)
 	assert_null(plan_need(&p, "0000:99:00.0"));
 }
 
+static void words_tell_where_nobody_knows_the_end(void **state _unused_)
+{
+	static const struct {
+		enum destination_to to;
+		uint32_t found;
+		int result;
+		const char *words;
+	} rows[] = {
+		{ TO_DEFAULT, DUMMY, 0,
+		  "dummy0 has the default route, and where that leads is not known" },
+		{ TO_API_SERVER, DUMMY, 0,
+		  "a packet to 10.9.0.1 (a test) leaves by dummy0, and where that leads is not "
+		  "known" },
+		{ TO_API_SERVER, 0, -ENODATA, "the way to 10.9.0.1 (a test) is not known" },
+		{ TO_API_SERVER, 0, -ENETUNREACH, "nothing tells which NIC carries the node" },
+	};
+
+	FOREACH(row, rows, ELEMENTSOF(rows)) {
+		_cleanup_(plan_done) struct plan p = {};
+		char expected[256];
+		struct scene s;
+
+		set_scene(&s);
+		add_destination(&s, row->to, "10.9.0.1", row->found)->lookup.result = row->result;
+		make_needs(&s, &p);
+		PRINT(expected, "eth1 has an address, and %s", row->words);
+		assert_string_equal(plan_need(&p, "0000:41:00.1")->words, expected);
+	}
+}
+
 static void words_tell_on_which_netdev_the_source_is(void **state _unused_)
 {
 	static const enum destination_to rows[] = { TO_DEFAULT, TO_API_SERVER };
@@ -1586,6 +1616,7 @@ int main(void)
 		cmocka_unit_test(
 			an_address_that_leads_nowhere_may_get_any_function_without_an_address),
 		cmocka_unit_test(words_tell_all_evidence),
+		cmocka_unit_test(words_tell_where_nobody_knows_the_end),
 		cmocka_unit_test(words_tell_on_which_netdev_the_source_is),
 	};
 

@@ -73,7 +73,8 @@ struct search {
 	struct plan *p;
 	bool is_ipv4_known;  /* a default destination of IPv4, or the kubelet's address */
 	bool has_default[2]; /* of IPv4 and IPv6: main has a way for the default destination */
-	bool is_end_unknown; /* the default destination or an API server leads to one */
+	/* The first default destination or API server that leads to one; or NULL. */
+	const struct destination *unknown_end;
 	/* The netdev with the kubelet's address, where nothing leads on; or NULL. */
 	const struct netdev *dead_end;
 	bool is_missing; /* what the last boot needed is not there, nor is an answer */
@@ -451,8 +452,9 @@ static void add_destination(struct search *s, const struct destination *d)
 	add_hops(s, d, &leads);
 	if (leads != LEADS_NONE && d->to == TO_DEFAULT && d->lookup.family == AF_INET)
 		s->is_ipv4_known = true;
-	if (leads == LEADS_NONE && (d->to == TO_DEFAULT || d->to == TO_API_SERVER))
-		s->is_end_unknown |= is_end_unknown(s, d);
+	if (leads == LEADS_NONE && (d->to == TO_DEFAULT || d->to == TO_API_SERVER) &&
+	    !s->unknown_end && is_end_unknown(s, d))
+		s->unknown_end = d;
 }
 
 /* Is a socket bound to this netdev? Where sockets are not known: yes. */
@@ -496,17 +498,36 @@ static void add_weak(struct search *s, const struct netdev *nd, enum need_why wh
 	add_root(s, nd, &e, &(enum leads){ LEADS_NONE });
 }
 
+static void print_end(const struct search *s, char *ret, size_t size)
+{
+	const struct destination *d = s->unknown_end;
+	const struct netdev *nd = node_netdev(s->n, d->lookup.found);
+	char address[INET6_ADDRSTRLEN], way[200];
+
+	if (nd) {
+		print_words(d, nd, false, way, sizeof(way));
+		snprintf(ret, size, "%s, and where that leads is not known", way);
+	} else {
+		ip_format(d->lookup.family, d->lookup.dst, UINT32_MAX, address, sizeof(address));
+		snprintf(ret, size, "the way to %s (%.100s) is not known", address, d->words);
+	}
+}
+
 /* @has: "an address" */
 static void add_guess(struct search *s, const struct netdev *nd, enum need_why why, const char *has)
 {
 	const char *problem = s->n->kubelet.address_problem;
-	char words[sizeof(s->p->needs->words)];
+	char words[sizeof(s->p->needs->words)],
+		cause[256] = "nothing tells which NIC carries the node";
 
-	snprintf(words, sizeof(words), "%s has %s, and %s%.200s", nd->name, has,
-		 *problem              ? "the kubelet's address is not known: "
-		 : why == NEED_WAITING ? "the node may still get its routes"
-				       : "nothing tells which NIC carries the node",
-		 problem);
+	if (*problem)
+		snprintf(cause, sizeof(cause), "the kubelet's address is not known: %.200s",
+			 problem);
+	else if (why == NEED_WAITING)
+		PRINT(cause, "the node may still get its routes");
+	else if (s->unknown_end)
+		print_end(s, cause, sizeof(cause));
+	snprintf(words, sizeof(words), "%s has %s, and %s", nd->name, has, cause);
 	add_weak(s, nd, why, words);
 }
 
@@ -815,8 +836,8 @@ static void search(struct search *s)
 			add_destination(s, d);
 	for (const struct boot *b = NULL; (b = boots_before(s->n, s->memory, b));)
 		add_before(s, b, false);
-	is_known = (s->p->n_needs > 0 || s->p->has_needs) && !s->is_end_unknown &&
-		   !s->n->lacks_net && !*s->n->kubelet.address_problem;
+	is_known = (s->p->n_needs > 0 || s->p->has_needs) && !s->unknown_end && !s->n->lacks_net &&
+		   !*s->n->kubelet.address_problem;
 	for (const struct boot *b = NULL;
 	     !is_wait_over(s) && (b = boots_before(s->n, s->memory, b));)
 		add_missing(s, b);

@@ -273,9 +273,9 @@ static const struct {
 		"node-nic-unknown",
 		"It is not known which NIC carries the node, so none that has an address or a route "
 		"of the host, or that another program is configuring, is changed or moved into a pod",
-		"Wait for the node's default route and the kubelet's address, or set them, that one "
-		"by --node-ip= in the kubelet's unit: the service takes each when it comes. Or set "
-		"[Service] NodeNIC= to the NIC that carries the node, or to none.",
+		"Set [Service] NodeNIC= to the NIC that carries the node, or to none. Or wait for "
+		"the node's default route and the kubelet's address, or set them, that one by "
+		"--node-ip= in the kubelet's unit: the service takes each when it comes.",
 	},
 	[REASON_PF_IN_USE] = {
 		"pf-in-use",
