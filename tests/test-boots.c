@@ -23,7 +23,7 @@ struct scene {
 	struct memory memory;
 	struct pci pcis[3];
 	struct netdev netdevs[2];
-	struct ibdev ibdevs[1];
+	struct ibdev ibdevs[2];
 	struct port port;
 	struct module modules[1];
 	struct boot boots[MAX_BOOTS];
@@ -66,7 +66,7 @@ static void set_scene(struct scene *ret)
 				   .pcis = ret->pcis,
 				   .netdevs = ret->netdevs,
 				   .ibdevs = ret->ibdevs,
-				   .n_ibdevs = 1,
+				   .n_ibdevs = 2,
 				   .modules = ret->modules,
 				   .n_modules = 1 };
 	ret->memory = (struct memory){ .boots = ret->boots };
@@ -77,6 +77,9 @@ static void set_scene(struct scene *ret)
 					 .firmware = "28.1",
 					 .ports = &ret->port,
 					 .n_ports = 1 };
+	ret->ibdevs[1] = ret->ibdevs[0];
+	COPY(ret->ibdevs[1].name, "mlx5_1");
+	COPY(ret->ibdevs[1].pci, SECOND);
 	ret->port = (struct port){ .number = 1, .state = "ACTIVE", .link_layer = "Ethernet" };
 	ret->modules[0] = (struct module){ .name = "igb",
 					   .state = MODULE_LOADED,

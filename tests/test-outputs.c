@@ -296,6 +296,7 @@ static void strange_devices_are_read_without_harm(void **state)
 	tree_file(&p->tree, "sys/class/infiniband/a/ports/1/gid_attrs/ndevs/1", "../../x\n");
 	tree_file(&p->tree, "sys/class/infiniband/a/ports/1/gid_attrs/types/1", "RoCE v2\n");
 	tree_file(&p->tree, "sys/class/infiniband/b", "a file\n");
+	tree_file(&p->tree, "sys/class/net/eth0/carrier", "1\n");
 	tree_link(&p->tree, "sys/class/infiniband/c", "c");
 	assert_int_equal(observe_nccl(&p->os.fs, &n), -ELOOP);
 	assert_int_equal(fs_remove(&p->os.fs, "sys/class/infiniband/b"), 0);

@@ -729,6 +729,7 @@ static void metadata_lesser(struct scene *s)
 {
 	metadata_primary(s);
 	add_node_route(s);
+	add_address(s, OTHER, "10.9.0.2", 24, 0);
 	s->routes[0].metric = 1000;
 }
 static void metadata_unasked(struct scene *s)
