@@ -558,11 +558,18 @@ static void a_nic_that_carries_the_node_is_listed_where_jobs_have_no_other(void 
 	static struct fabric f;
 
 	while (make(&f) || f.plan.n_devices == 0 || !is_listed(&f, 0) || !is_listed(&f, f.n - 1) ||
-	       f.functions[0].card == f.functions[f.n - 1].card)
+	       f.functions[0].card == f.functions[f.n - 1].card ||
+	       f.functions[0].rate != f.functions[f.n - 1].rate)
 		;
 	f.plan.n_needs = 1;
 	COPY(f.needs[0].pci, f.pcis[0].address);
 	assert_false(is_listed(&f, 0));
+	f.needs[0].is_by_vf = true;
+	assert_true(is_listed(&f, 0));
+	f.needs[0].is_by_vf = false;
+	COPY(f.ports[0].rate, "800 Gb/sec (4X XDR)"); /* of no other one */
+	assert_true(is_listed(&f, 0));
+	COPY(f.ports[0].rate, f.ports[f.n - 1].rate);
 	f.needs[0].why = NEED_UNKNOWN;
 	assert_true(is_listed(&f, 0));
 	f.needs[0].why = 0;

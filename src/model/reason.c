@@ -1047,10 +1047,10 @@ static const struct {
 	},
 	[REASON_NCCL_NONE] = {
 		"nccl-none",
-		"No port is usable for NCCL: it needs an active InfiniBand port, or a RoCE GID of "
-		"an IPv4 or global IPv6 address beyond link-local ones, on a netdev with carrier",
-		"Bring the ports up, and give those of RoCE addresses; \"rdma-provision explain "
-		"DEVICE\" shows the state and the GIDs of each.",
+		"No port is usable for NCCL here: each is left out",
+		"\"rdma-provision nccl-env\" says why. Usable is an active InfiniBand port, or one "
+		"with a RoCE GID of an IPv4 or global IPv6 address beyond link-local ones, on a "
+		"netdev with carrier, if it does not move into pods.",
 	},
 
 	[REASON_PCIE_SLOW] = {

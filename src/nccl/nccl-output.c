@@ -137,7 +137,7 @@ static void leave_to_node(struct nccl_port *np)
 /* Does something tell that the node needs the port? */
 static bool is_needed(const struct nccl_port *np)
 {
-	return np->need && np->need->why < NEED_UNKNOWN;
+	return np->need && np->need->why < NEED_UNKNOWN && !np->need->is_by_vf;
 }
 
 /* Leaves out a port that the configuration does not manage, that moves into pods, or that the node
@@ -302,14 +302,13 @@ static void keep_one_function(struct nccl *c)
 	}
 }
 
-/* A port that carries the node is left to it, unless the jobs have no other. On eRDMA both share
- * the card by design. */
+/* A port that carries the node is left to it, unless the jobs have no other as fast. On eRDMA both
+ * share the card by design. */
 static void keep_off_node(struct nccl *c)
 {
-	if (!ANY(np, c->ports, c->n_ports, !*np->why && !is_needed(np)))
-		return;
 	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
-		if (is_needed(np) && !pci_is_erdma(np->function))
+		if (is_needed(np) && !pci_is_erdma(np->function) &&
+		    ANY(q, c->ports, c->n_ports, !*q->why && !is_needed(q) && q->rate >= np->rate))
 			leave_to_node(np);
 }
 
