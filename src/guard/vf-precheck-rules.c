@@ -175,7 +175,11 @@ enum vf_rdma vf_precheck_rdma(const struct node *n, const struct pci *pf)
 	const struct module *m = node_module(n, pf->driver);
 
 	if (!part)
-		return node_ibdev_of(n, pf->address) ? VF_RDMA_YES : VF_RDMA_UNKNOWN;
+		return node_ibdev_of(n, pf->address) || ANY(f, n->pcis, n->n_pcis,
+							    streq(f->physfn, pf->address) &&
+								    node_ibdev_of(n, f->address))
+			       ? VF_RDMA_YES
+			       : VF_RDMA_UNKNOWN;
 	return part->of_vfs == VF_RDMA_NO && m && m->is_out_of_tree ? VF_RDMA_UNKNOWN
 								    : part->of_vfs;
 }

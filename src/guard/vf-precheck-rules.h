@@ -44,8 +44,8 @@ bool vf_precheck_is_lag(const struct node *n, const struct netdev *bond);
 
 /*
  * Do VFs of this PF have RDMA? A vendor's own driver, which is out of tree, may have what the
- * kernel's does not. Of a driver whose RDMA part nobody knows, the VFs have what the PF has: an
- * RDMA device of any kind, also a software one. Without that it is not known.
+ * kernel's does not. Of a driver whose RDMA part nobody knows, the VFs have what the PF has, or
+ * one of them: an RDMA device of any kind, also a software one. Without that it is not known.
  */
 enum vf_rdma vf_precheck_rdma(const struct node *n, const struct pci *pf);
 
