@@ -249,7 +249,7 @@ static int check_whole(struct verify *v)
 		a = FIND(it, p->actions, p->n_actions,
 			 it->class != CLASS_CHANGE && it->reason != REASON_NONE &&
 				 it->reason != REASON_NOT_RECORDED);
-	if (!a && v->node->is_copy) /* by what it lacks */
+	if (!a && v->node->is_copy && !v->config->has_unknown && !*v->config->ignored)
 		return 0;
 	return add(v, CHECK_WHOLE, "node", FAIL, "the node is %s%s%s", node_state_name(p->state),
 		   a ? ": " : "", a ? reason_meaning(a->reason) : "");
