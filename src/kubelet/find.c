@@ -177,8 +177,6 @@ static int find_process(struct value_look *l, struct kubelet_found *k)
 	}
 	if (!was_started(l, k))
 		return 0;
-	problem_note(k->seen.address_problem,
-		     "there is a control group of pods, and the kubelet's unit is not known");
 	r = fs_list(&apart, "proc", &names);
 	FOREACH_WHILE(name, names.names, names.n_names, r >= 0 && l->pid == 0)
 		r = which_process(&apart, *name, &l->pid);

@@ -8,7 +8,7 @@
  * machine; where it is clear, the unit tells of the next start and the process only of this one.
  * Without a unit the usual files are looked for, and recognised by their content, never by their
  * name; beside a kubelet.service that is masked they tell nothing. Where pods have run without one,
- * a process called kubelet tells the address of the kubelet, or that is not known.
+ * a process called kubelet tells the address of the kubelet.
  */
 #pragma once
 
