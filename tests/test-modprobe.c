@@ -375,16 +375,20 @@ static void auto_follows_from_the_gpu_and_its_module(_unused_ void **state)
 	}
 }
 
+#define ERI "sys/bus/pci/devices/0000:00:08.0/"
+
 static void auto_keeps_the_compat_mode_that_another_file_sets(_unused_ void **state)
 {
 	static const struct {
 		const char *gpu, *file, *cmdline, *text;
+		bool is_without; /* an eRDMA function */
 	} rows[] = {
 		{ NULL, ERDMA "compat_mode=Y\n", "", "compat_mode=Y reserve_ports_base=40000\n" },
 		{ NULL, ERDMA "compat_mode\n", "", "compat_mode=Y reserve_ports_base=40000\n" },
 		{ NULL, ERDMA "compat_mode=Y\n" ERDMA "compat_mode=N\n", "", "compat_mode=N\n" },
 		{ NULL, "", "erdma.compat_mode=1\n", "compat_mode=Y reserve_ports_base=40000\n" },
 		{ NULL, "", "", "compat_mode=N\n" },
+		{ NULL, ERDMA "compat_mode=Y\n", "", "compat_mode=N\n", .is_without = true },
 		{ "live\n", ERDMA "compat_mode=N\n", "",
 		  "compat_mode=Y reserve_ports_base=40000\n" },
 	};
@@ -393,6 +397,10 @@ static void auto_keeps_the_compat_mode_that_another_file_sets(_unused_ void **st
 	put_gpu("0x10de\n", "0x030200\n");
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		struct os d = { .fs = tree.fs, .modules.folder = tree.root };
+
+		tree_file(&tree, ERI "vendor", rows[i].is_without ? "0x1234\n" : "0x1ded\n");
+		tree_file(&tree, ERI "device", "0x107f\n");
+		tree_file(&tree, ERI "class", "0x020000\n");
 		_cleanup_(freep) char *text = NULL;
 
 		tree_file(&tree, "etc/modprobe.d/erdma.conf", rows[i].file);

@@ -45,7 +45,8 @@ static bool is_set_by_others(const struct node *n)
 			  streq(k->module, ERDMA_MODULE) && streq(k->name, ERDMA_COMPAT) &&
 				  !module_options_is_own(k->file));
 
-	return o && module_options_is_same("bool", o->value, "Y") && !module_is_in_kernel(m) &&
+	return o && module_options_is_same("bool", o->value, "Y") &&
+	       ANY(f, n->pcis, n->n_pcis, pci_is_erdma(f)) && !module_is_in_kernel(m) &&
 	       (!m || !m->has_info || module_parameter(m, ERDMA_COMPAT));
 }
 
