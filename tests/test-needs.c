@@ -407,6 +407,14 @@ static void kubelets_last_way_is_the_default_route_of_main(void **state _unused_
 		  "",
 		  { { "::", UPLINK, .protocol = RTPROT_RA } },
 		  ETH1 " way" },
+		{ "a router's before it",
+		  "",
+		  { { "::", UPLINK, 1024 }, { "::", ON_BOARD, 1024, .protocol = RTPROT_RA } },
+		  ETH1 " way" },
+		{ "a router's behind it",
+		  "",
+		  { { "::", ON_BOARD, 1025, .protocol = RTPROT_RA }, { "::", UPLINK, 1024 } },
+		  ETH0 " address, " ETH1 " way" },
 		{ "IPv6", "", { { "::", UPLINK } }, ETH0 " address, " ETH1 " way" },
 		{ "IPv4 first",
 		  "0.0.0.0",
@@ -429,6 +437,7 @@ static void kubelets_last_way_is_the_default_route_of_main(void **state _unused_
 		add_destination(&s, TO_DEFAULT, "192.0.2.1", RAIL);
 		add_address(&s, UPLINK, "2001:db8::2");
 		add_address(&s, ON_BOARD, "192.0.2.12");
+		add_address(&s, ON_BOARD, "2001:db8::12");
 		add_address(&s, DUMMY, "169.254.7.2");
 		COPY(s.node.kubelet.node_ip, rows[i].node_ip);
 		for (size_t k = 0; k < 3 && rows[i].routes[k].dst; k++) {

@@ -320,7 +320,7 @@ static const struct address *find_unicast(const struct node *n, uint32_t ifindex
 }
 
 /* The first default route of main whose netdev, or lo, has an address: ChooseHostInterface() in
- * k8s.io/apimachinery/pkg/util/net. NULL: there is none. */
+ * k8s.io/apimachinery/pkg/util/net. NULL: there is none, or a router has told of one as good. */
 static const struct route *find_default(const struct node *n, int family,
 					const struct address **ret)
 {
@@ -331,13 +331,13 @@ static const struct route *find_default(const struct node *n, int family,
 			find_unicast(n, t->ifindex, family) ?: find_unicast(n, LOOPBACK, family);
 
 		if (!a || t->family != family || t->table != RT_TABLE_MAIN || t->prefix_len > 0 ||
-		    t->type != RTN_UNICAST || t->protocol == RTPROT_RA ||
-		    (first && t->metric >= first->metric))
+		    t->type != RTN_UNICAST ||
+		    (first && t->metric >= first->metric + (t->protocol == RTPROT_RA)))
 			continue;
 		first = t;
 		*ret = a;
 	}
-	return first;
+	return first && first->protocol != RTPROT_RA ? first : NULL;
 }
 
 /* Does a packet to the default destination leave by this route's netdev? */
