@@ -144,15 +144,16 @@ static const char *find_port_cause(const struct node *n, const struct device *d,
 {
 	const struct pci *pci = d->pci;
 	const struct ibdev *pf = node_ibdev_of(n, pci->physfn);
-	const struct cause_view v = { nd,
-				      pci->physfn[0] ? node_netdev_of(n, pci->physfn) : NULL,
-				      find_representor(n, pci),
-				      pci->physfn[0] ? node_vf_info(n, pci->physfn, pci->vf_index)
-						     : NULL,
-				      port,
-				      pf && pf->n_ports > 0 ? &pf->ports[0] : NULL,
-				      n->is_copy,
-				      d->is_port || plan_carries_node(d) };
+	const struct cause_view v = {
+		nd,
+		pci->physfn[0] ? node_netdev_of(n, pci->physfn) : NULL,
+		find_representor(n, pci),
+		pci->physfn[0] ? node_vf_info(n, pci->physfn, pci->vf_index) : NULL,
+		port,
+		pf && pf->n_ports > 0 ? &pf->ports[0] : NULL,
+		n->is_copy,
+		d->is_port || (plan_carries_node(d) && d->need->why != NEED_WAITING)
+	};
 
 	/* A VF whose PF is not on this machine has no cable here. */
 	const char *cable =
