@@ -33,6 +33,7 @@ static char *cut_word(char **line)
 static void read_host(struct node *n, char *line, uint32_t number, const char *name)
 {
 	struct host host = { .line = number };
+	const size_t n_name = strlen(name) - (name[strlen(name) - 1] == '.');
 	bool is_found = false;
 	char *word;
 
@@ -43,8 +44,8 @@ static void read_host(struct node *n, char *line, uint32_t number, const char *n
 	while ((word = cut_word(&line))) {
 		const size_t len = strlen(word);
 
-		word[len - (word[len - 1] == '.')] = '\0';
-		is_found |= strcasecmp(word, name) == 0;
+		is_found |= len - (word[len - 1] == '.') == n_name &&
+			    strncasecmp(word, name, n_name) == 0;
 	}
 	if (!is_found)
 		return;
