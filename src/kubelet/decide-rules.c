@@ -263,7 +263,7 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 		else if (k->is_reset)
 			PRINT(item->detail, "%.100s: the drop-ins of kubelet 1.28 reset the policy",
 			      k->seen.folder);
-		else if (q->v->source == KUBELET_DROP_IN && k->minor == 0)
+		else if (q->v->source == KUBELET_DROP_IN && k->minor == 0 && !k->lacks_variable)
 			PRINT(item->detail,
 			      "%.140s says %.20s, and the kubelet's version is not known",
 			      q->v->path, q->v->text);
