@@ -62,7 +62,9 @@ void plan_preset(const struct node *n, const char *type, struct preset_choice *r
 	*ret = (struct preset_choice){};
 	COPY(ret->advice, "name one of those that \"rdma-provision presets\" lists");
 	for (size_t i = 0; i < n->n_pcis; i++)
-		n_nics += streq(n->pcis[i].driver, "mlx5_core") && !*n->pcis[i].physfn;
+		n_nics += streq(*n->pcis[i].driver ? n->pcis[i].driver : n->pcis[i].module,
+				"mlx5_core") &&
+			  !*n->pcis[i].physfn;
 	if (!choose_by_label(n, ret) && !choose_by_function(n, ret) &&
 	    !(n_nics > 0 && choose_by_type(type, ret))) {
 		ret->wants_type = n_nics > 0 && !*type;
