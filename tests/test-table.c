@@ -788,6 +788,21 @@ static void static_before_a_server(struct scene *s)
 	is_static(s);
 	reach_server(s, 8);
 }
+/* It may have been reached by this very address. */
+static void static_before_a_place_of_the_last_boot(struct scene *s)
+{
+	static_before_a_server(s);
+	s->destination.to = TO_BEFORE;
+}
+static void static_of_a_vrf_before_a_server(struct scene *s)
+{
+	static_before_a_server(s);
+	s->netdevs[0].master = 95;
+	s->netdevs[3] = (struct netdev){
+		.ifindex = 95, .name = "vrf0", .kind = "vrf", .is_up = true, .vrf_table = 95
+	};
+	s->node.n_netdevs = 4;
+}
 static void static_behind_a_server(struct scene *s)
 {
 	is_static(s);
@@ -862,6 +877,11 @@ static void static_changed(struct scene *s)
 	add_address(s, RAIL1, "10.0.0.9", 24, 200);
 	note(s, VERB_ADD_ADDRESS, RAIL1, "10.0.0.9/24", "", "10.0.0.9/24", 1, 0);
 }
+static void static_changed_before_a_server(struct scene *s)
+{
+	static_changed(s);
+	reach_server(s, 8);
+}
 /* Of ours, with the length that the configuration had before. */
 static void static_shorter(struct scene *s)
 {
@@ -934,6 +954,17 @@ static void addresses_come_from_where_the_configuration_says(_unused_ void **sta
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
 		{ "it would take the way to a server", static_before_a_server,
 		  "wait " FIRST " address-diverts" },
+		{ "it would take the way to a server: the one before stays",
+		  static_changed_before_a_server,
+		  "wait " FIRST " address-diverts\n"
+		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
+		  "add-rule " FIRST " from 10.0.0.9 table 11400010\n"
+		  "add-rule " FIRST " oif eth1 table 11400010" },
+		{ "to a place of the last boot", static_before_a_place_of_the_last_boot,
+		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
+		{ "in a VRF, whose table gets the route", static_of_a_vrf_before_a_server,
+		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
 		{ "the way to a server is as long", static_behind_a_server,
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
 		{ "down, and would take the way to a server", down_before_a_server,

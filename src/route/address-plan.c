@@ -27,27 +27,56 @@ static bool has_address(const struct node *n, const struct plan *p, const struct
 			   !nic_netdev_is_leaving(p, a));
 }
 
-static void want_address(const struct config *c, const struct node *n, struct plan *p,
-			 const struct nic_netdev *k)
+static struct address make_address(const struct config *c, const struct node *n,
+				   const struct plan *p, const struct nic_netdev *k)
 {
 	struct address want = { .ifindex = k->netdev->ifindex,
 				.family = k->address.family,
 				.prefix_len = k->address.prefix_len,
 				.scope = RT_SCOPE_UNIVERSE };
+
+	memcpy(want.local, k->address.bytes, sizeof(want.local));
+	memcpy(want.peer, k->address.bytes, sizeof(want.peer));
+	want.metric = nic_netdev_metric(c, n, p, k, &want);
+	return want;
+}
+
+static void want_address(const struct config *c, const struct node *n, struct plan *p,
+			 const struct nic_netdev *k)
+{
 	struct action *a;
 	char text[48];
 
 	if (k->address.family == 0 || has_address(n, p, k))
 		return;
 
-	memcpy(want.local, k->address.bytes, sizeof(want.local));
-	memcpy(want.peer, k->address.bytes, sizeof(want.peer));
-	want.metric = nic_netdev_metric(c, n, p, k, &want);
-	if (nic_netdev_diverts(n, p, k->device->pci->address, &want))
+	ip_format(k->address.family, k->address.bytes, k->address.prefix_len, text, sizeof(text));
+	a = nic_netdev_add_action(p, k, VERB_ADD_ADDRESS, k->netdev->ifindex, text);
+	a->address = make_address(c, n, p, k);
+}
+
+static bool is_ours(const struct memory *memory, const struct address *a)
+{
+	char text[48];
+
+	ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
+	return memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", a->ifindex, text);
+}
+
+/* An address that would divert packets of the node is not added, and the one before it stays. */
+static void refuse_address(const struct config *c, const struct node *n,
+			   const struct memory *memory, const struct plan *p, struct nic_netdev *k)
+{
+	struct address want;
+
+	if (k->problem != REASON_NONE || k->address.family == 0 ||
+	    ANY(a, n->addresses, n->n_addresses,
+		a->ifindex == k->netdev->ifindex && is_wanted(k, a) &&
+			(a->prefix_len == k->address.prefix_len || !is_ours(memory, a))))
 		return;
-	ip_format(want.family, want.local, want.prefix_len, text, sizeof(text));
-	a = nic_netdev_add_action(p, k, VERB_ADD_ADDRESS, want.ifindex, text);
-	a->address = want;
+	want = make_address(c, n, p, k);
+	if (nic_netdev_diverts(n, &want, k->detail, sizeof(k->detail)))
+		k->problem = REASON_ADDRESS_DIVERTS;
 }
 
 /* Removes an address of ours that is not wanted there any more, or has another length. */
@@ -60,10 +89,10 @@ static void drop_address(const struct memory *memory, struct plan *p, const stru
 	if (k->netdev->ifindex == have->ifindex && is_wanted(k, have) &&
 	    have->prefix_len == k->address.prefix_len)
 		return;
-	ip_format(have->family, have->local, have->prefix_len, text, sizeof(text));
-	if (!memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", have->ifindex, text))
+	if (!is_ours(memory, have))
 		return;
 
+	ip_format(have->family, have->local, have->prefix_len, text, sizeof(text));
 	a = nic_netdev_add_action(p, nic_netdev_of(p, have->ifindex), VERB_REMOVE_ADDRESS,
 				  have->ifindex, text);
 	a->address = *have;
@@ -103,6 +132,8 @@ void plan_addresses(const struct config *c, const struct node *n, const struct m
 {
 	if (!c->route.manage)
 		return;
+	for (size_t i = 0; i < p->n_nic_netdevs; i++)
+		refuse_address(c, n, memory, p, &p->nic_netdevs[i]);
 	drop_addresses(n, memory, p, true);
 	for (size_t i = 0; i < p->n_nic_netdevs; i++)
 		if (p->nic_netdevs[i].problem)

@@ -54,14 +54,16 @@ static void want_up(const struct node *n, const struct memory *unmanaged, struct
 		    const struct device *d, const struct netdev *nd)
 {
 	struct action *a;
+	char detail[256];
 
 	/* A port that is up can be enslaved by no plain "ip link set master": bond_enslave(). */
 	if (nd->is_up || (node_keeps_down(n, nd) && !p->is_wait_over))
 		return;
 	/* VLANs above it go up with it: vlan_device_event() in net/8021q/vlan.c. */
 	if (ANY(x, n->addresses, n->n_addresses,
-		!nd->master && is_on(n, x, nd) && nic_netdev_diverts(n, p, d->pci->address, x)))
-		return;
+		!nd->master && is_on(n, x, nd) && nic_netdev_diverts(n, x, detail, sizeof(detail))))
+		return plan_add_wait(p, STEP_LINK, CLASS_IMPOSSIBLE, d->pci->address,
+				     REASON_ADDRESS_DIVERTS, "%s", detail);
 	want_no_default_route(unmanaged, p, d, nd);
 
 	a = plan_add(p, VERB_SET_LINK_UP, d->pci->address);
@@ -134,7 +136,7 @@ static const struct netdev *find_lowered_port(const struct node *n, const struct
 	const struct netdev *upper;
 
 	for (size_t i = 0; (upper = next_lowered(p, nd, mtu, &i));)
-		if (node_is_port(n, upper))
+		if (upper->netns == 0 ? node_is_port(n, upper) : upper->master > 0)
 			break;
 	return upper;
 }
@@ -155,7 +157,7 @@ static const char *name_lowered(struct plan *p, const struct netdev *nd, uint32_
 static void hint_mtu(const struct node *n, struct plan *p, const struct device *d,
 		     const struct netdev *nd)
 {
-	const struct netdev *master = node_netdev(n, nd->master);
+	const struct netdev *master = nd->netns == 0 ? node_netdev(n, nd->master) : NULL;
 
 	if (d->config->mtu == 0 || d->config->mtu == nd->mtu || nd->mtu == 0)
 		return;

@@ -4,10 +4,13 @@
 #include "../guard/guard-rules.h"
 #include "../model/metadata.h"
 #include "../model/route-facts.h"
+#include "../model/route-find.h"
 
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
+
+#define PREFIX_METRIC_IPV6 256 /* IP6_RT_PRIO_ADDRCONF in include/net/ip6_route.h */
 
 const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex)
 {
@@ -45,38 +48,43 @@ bool nic_netdev_is_routed(const struct address *a)
 	return a->scope == RT_SCOPE_UNIVERSE && !(a->flags & bad);
 }
 
+uint32_t nic_netdev_metric_of(const struct address *a)
+{
+	return a->metric == 0 && a->family == AF_INET6 ? PREFIX_METRIC_IPV6 : a->metric;
+}
+
 /* Is the prefix route of @a better than the route by which packets of this look-up leave? */
 static bool is_better(const struct node *n, const struct address *a, const struct lookup *l)
 {
+	const uint32_t metric = nic_netdev_metric_of(a);
+
 	return a->prefix_len > l->prefix_len ||
 	       (a->prefix_len == l->prefix_len &&
 		ANY(t, n->routes, n->n_routes,
 		    t->table == RT_TABLE_MAIN && t->family == a->family && t->ifindex == l->found &&
 			    t->prefix_len == l->prefix_len &&
-			    ip_is_in_prefix(l->dst, t->dst, t->prefix_len) &&
-			    t->metric > a->metric));
+			    ip_is_in_prefix(l->dst, t->dst, t->prefix_len) && t->metric > metric));
 }
 
-bool nic_netdev_diverts(const struct node *n, struct plan *p, const char *pci,
-			const struct address *a)
+bool nic_netdev_diverts(const struct node *n, const struct address *a, char *detail, size_t size)
 {
-	/* A default destination is one that no prefix has: it is chosen anew. */
+	/* A default destination is one that no prefix has: it is chosen anew. What the last boot
+	 * needed may have been reached by this very address. */
 	const struct destination *d =
 		FIND(k, n->destinations, n->n_destinations,
 		     k->to != TO_DEFAULT && k->to != TO_VRF && k->to != TO_MOUNT &&
-			     k->lookup.family == a->family && k->lookup.result == 0 &&
-			     k->lookup.found != a->ifindex &&
+			     k->to != TO_BEFORE && k->lookup.family == a->family &&
+			     k->lookup.result == 0 && k->lookup.found != a->ifindex &&
 			     ip_is_in_prefix(k->lookup.dst, a->local, a->prefix_len) &&
 			     is_better(n, a, &k->lookup));
 	char to[48], text[48];
 
-	if (!d)
+	if (!d || a->flags & IFA_F_NOPREFIXROUTE || route_vrf_of(n, node_netdev(n, a->ifindex)))
 		return false;
 	ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
 	ip_format(a->family, d->lookup.dst, ip_bits(a->family), to, sizeof(to));
-	plan_add_wait(p, STEP_ROUTE, CLASS_IMPOSSIBLE, pci, REASON_ADDRESS_DIVERTS,
-		      "%s: %s, %s, leaves by %s", text, to, d->words,
-		      (node_netdev(n, d->lookup.found) ?: &(struct netdev){})->name);
+	snprintf(detail, size, "%s: %s, %s, leaves by %s", text, to, d->words,
+		 (node_netdev(n, d->lookup.found) ?: &(struct netdev){})->name);
 	return true;
 }
 

@@ -56,13 +56,15 @@ uint32_t nic_netdev_metric(const struct config *c, const struct node *n, const s
 bool nic_netdev_gateway(const struct node *n, const struct nic_netdev *k, int family,
 			uint8_t ret[static 16]);
 
+uint32_t nic_netdev_metric_of(const struct address *a); /* of the prefix route that it has */
+
 /*
  * With @a on its netdev, and that one up, would packets to a place that the node must reach leave
- * by it, and leave by another now? Then this is reported: true. The kernel makes a route of main
- * for the prefix, which counts before shorter ones, and before those as long with a larger metric.
+ * by it, and leave by another now? The kernel makes a route of main for the prefix, which counts
+ * before shorter ones, and before those as long with a larger metric.
+ * @detail: is set to the address, the place and its netdev
  */
-bool nic_netdev_diverts(const struct node *n, struct plan *p, const char *pci,
-			const struct address *a);
+bool nic_netdev_diverts(const struct node *n, const struct address *a, char *detail, size_t size);
 
 /**
  * nic_netdev_add_action() - a change of the route step; the caller sets its value

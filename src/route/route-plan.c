@@ -10,8 +10,6 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-#define DEFAULT_METRIC_IPV6 256 /* IP6_RT_PRIO_ADDRCONF in include/net/ip6_route.h */
-
 static bool has_prefix(const struct address *a)
 {
 	return a->scope == RT_SCOPE_UNIVERSE && a->prefix_len < ip_bits(a->family) &&
@@ -26,13 +24,6 @@ static bool has_prefix_route(const struct address *a)
 	if (a->family == AF_INET6 && !(a->flags & IFA_F_PERMANENT))
 		return false;
 	return has_prefix(a) && !(a->flags & IFA_F_NOPREFIXROUTE);
-}
-
-static uint32_t metric_of(const struct address *a)
-{
-	if (a->metric == 0 && a->family == AF_INET6)
-		return DEFAULT_METRIC_IPV6;
-	return a->metric;
 }
 
 /* Ours is what the kernel made for the address of a managed netdev. */
@@ -98,13 +89,13 @@ static void want_metric(struct plan *p, const struct nic_netdev *k, const struct
 	char subject[64];
 	struct action *a;
 
-	if (metric_of(have) == want)
+	if (nic_netdev_metric_of(have) == want)
 		return;
 
 	ip_format(have->family, have->local, have->prefix_len, subject, sizeof(subject));
 	a = nic_netdev_add_action(p, k, VERB_SET_METRIC, have->ifindex, subject);
 	a->number.address = *have;
-	action_set_numbers(a, metric_of(have), want);
+	action_set_numbers(a, nic_netdev_metric_of(have), want);
 }
 
 /* To the prefix of this address, by its netdev, whatever metric it has. */
@@ -116,7 +107,8 @@ static bool is_route_to(const struct route *t, const struct address *a)
 /* Is this the route that the kernel made for this address? */
 static bool is_route_of(const struct route *t, const struct address *a)
 {
-	return t->protocol == RTPROT_KERNEL && t->metric == metric_of(a) && is_route_to(t, a);
+	return t->protocol == RTPROT_KERNEL && t->metric == nic_netdev_metric_of(a) &&
+	       is_route_to(t, a);
 }
 
 static bool has_route(const struct node *n, const struct address *a)
@@ -132,7 +124,7 @@ static bool has_route(const struct node *n, const struct address *a)
 static bool is_ranked(const struct config *c, const struct node *n, const struct nic_netdev *k,
 		      const struct address *a)
 {
-	if (has_route(n, a) && metric_of(a) < c->route.metric)
+	if (has_route(n, a) && nic_netdev_metric_of(a) < c->route.metric)
 		return false;
 	return ANY(r, n->routes, n->n_routes,
 		   nic_netdev_is_rival(n, k, r) && is_route_to(r, a) &&
