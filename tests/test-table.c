@@ -793,6 +793,12 @@ static void static_before_a_place_of_the_last_boot(struct scene *s)
 {
 	static_before_a_server(s);
 	s->destination.to = TO_BEFORE;
+	s->destination.lookup.prefix_len = 0;
+}
+static void static_before_a_place_with_a_route(struct scene *s)
+{
+	static_before_a_place_of_the_last_boot(s);
+	s->destination.lookup.prefix_len = 16;
 }
 static void static_of_a_vrf_before_a_server(struct scene *s)
 {
@@ -963,6 +969,8 @@ static void addresses_come_from_where_the_configuration_says(_unused_ void **sta
 		  "add-rule " FIRST " oif eth1 table 11400010" },
 		{ "to a place of the last boot", static_before_a_place_of_the_last_boot,
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
+		{ "to a place of the last boot that has a route",
+		  static_before_a_place_with_a_route, "wait " FIRST " address-diverts" },
 		{ "in a VRF, whose table gets the route", static_of_a_vrf_before_a_server,
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
 		{ "the way to a server is as long", static_behind_a_server,

@@ -272,8 +272,6 @@ static int want(struct os *d, const struct config *c, struct module_options *ret
 		if (r >= 0)
 			r = look_module(d, &n, NVIDIA_DEBIAN);
 		if (r >= 0)
-			r = look_module(d, &n, ERDMA_MODULE);
-		if (r >= 0)
 			r = observe_options(&d->fs, &n);
 		if (r < 0)
 			log_error_errno(r, "The driver mode cannot be told");

@@ -302,13 +302,16 @@ static void keep_one_function(struct nccl *c)
 	}
 }
 
-/* A port that carries the node is left to it, unless the jobs have no other as fast. On eRDMA both
- * share the card by design. */
+/* A port that carries the node is left to it, unless the jobs' others together are slower. On eRDMA
+ * both share the card by design. */
 static void keep_off_node(struct nccl *c)
 {
+	uint32_t rate = 0, n = 0;
+
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np)); n += !is_needed(np))
+		rate += is_needed(np) ? 0 : np->rate;
 	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
-		if (is_needed(np) && !pci_is_erdma(np->function) &&
-		    ANY(q, c->ports, c->n_ports, !*q->why && !is_needed(q) && q->rate >= np->rate))
+		if (is_needed(np) && !pci_is_erdma(np->function) && n > 0 && rate >= np->rate)
 			leave_to_node(np);
 }
 

@@ -17,8 +17,8 @@
  *    netdevs elsewhere count: then the state of the port is that of its carrier.
  * 3. One function for each physical port, or LAG of them with one RDMA device: the PF, or the first
  *    VF or subfunction where the PF is no candidate.
- * 4. With a plan no port that the node needs, where another one is left that is as fast. On eRDMA
- *    node and jobs share the card by design.
+ * 4. With a plan no port that the node needs, where others are left that are as fast together. On
+ *    eRDMA node and jobs share the card by design.
  * 5. The highest rate. A slower port stays where one with that rate is of the same model, in the
  *    same section and with the same link layer: its link may have a fault.
  * 6. One kind, that of most ports. Among equals InfiniBand, then IPv4, then IPv6; RoCE v1 only

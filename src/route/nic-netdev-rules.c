@@ -69,12 +69,13 @@ static bool is_better(const struct node *n, const struct address *a, const struc
 bool nic_netdev_diverts(const struct node *n, const struct address *a, char *detail, size_t size)
 {
 	/* A default destination is one that no prefix has: it is chosen anew. What the last boot
-	 * needed may have been reached by this very address. */
+	 * needed, and only a default route leads to now, may have been reached by this address. */
 	const struct destination *d =
 		FIND(k, n->destinations, n->n_destinations,
 		     k->to != TO_DEFAULT && k->to != TO_VRF && k->to != TO_MOUNT &&
-			     k->to != TO_BEFORE && k->lookup.family == a->family &&
-			     k->lookup.result == 0 && k->lookup.found != a->ifindex &&
+			     (k->to != TO_BEFORE || k->lookup.prefix_len > 0) &&
+			     k->lookup.family == a->family && k->lookup.result == 0 &&
+			     k->lookup.found != a->ifindex &&
 			     ip_is_in_prefix(k->lookup.dst, a->local, a->prefix_len) &&
 			     is_better(n, a, &k->lookup));
 	char to[48], text[48];
