@@ -578,8 +578,8 @@ static void visit_folders(struct storage *s)
 		visit_path(s, folders[i]);
 	if (*s->p->n->kubelet.root_dir)
 		visit_path(s, s->p->n->kubelet.root_dir);
-	if (*s->p->n->kubelet.pod_folder ==
-	    '/') /* k3s and RKE2 have it in the folder of all else */
+	/* k3s and RKE2 have it in --data-dir, beside the folder of their containerd. */
+	if (*s->p->n->kubelet.pod_folder == '/')
 		visit_path(s, s->p->n->kubelet.pod_folder);
 	visit_files(s);
 	for (size_t i = s->n_mounts; i-- > 0;)

@@ -68,8 +68,9 @@ static bool is_better(const struct node *n, const struct address *a, const struc
 
 bool nic_netdev_diverts(const struct node *n, const struct address *a, char *detail, size_t size)
 {
-	/* A default destination is one that no prefix has: it is chosen anew. What the last boot
-	 * needed, and only a default route leads to now, may have been reached by this address. */
+	/* TO_DEFAULT and TO_VRF stand for all places that only a default route leads to, which
+	 * this address does not change. A place of the last boot to which only a default route
+	 * leads now may have been reached by this address. */
 	const struct destination *d =
 		FIND(k, n->destinations, n->n_destinations,
 		     k->to != TO_DEFAULT && k->to != TO_VRF && k->to != TO_MOUNT &&
