@@ -84,7 +84,7 @@ bool nic_netdev_diverts(const struct node *n, const struct address *a, char *det
 	if (!d || a->flags & IFA_F_NOPREFIXROUTE || route_vrf_of(n, node_netdev(n, a->ifindex)))
 		return false;
 	ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
-	ip_format(a->family, d->lookup.dst, ip_bits(a->family), to, sizeof(to));
+	ip_format(a->family, d->lookup.dst, UINT32_MAX, to, sizeof(to));
 	snprintf(detail, size, "%s: %s, %s, leaves by %s", text, to, d->words,
 		 (node_netdev(n, d->lookup.found) ?: &(struct netdev){})->name);
 	return true;
