@@ -347,14 +347,15 @@ static void add_device(const struct config *c, const struct node *n, const struc
 		d->is_vf ? judge_pf_of(p, d)->unsupported : judge_unsupported(n, m, p, pci);
 	d->is_rebuilt = (m && m->was_rebuilt) || attempts_find_begun(p->tried, VERB_REBIND_DRIVER,
 								     pci->address, pci->driver);
-	if (!d->is_vf)
+	if (!d->is_vf) {
 		judge_sick(n, m, p, d);
+		d->vf_rdma = vf_precheck_rdma(n, pci);
+	}
 	/* The GIDs of a bonded port belong to the bond: what the ibdev calls its netdev counts. */
 	COPY(d->netdev_name, d->ibdev && d->ibdev->netdev[0] ? d->ibdev->netdev
 			     : d->netdev                     ? d->netdev->name
 							     : "");
 	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
-	d->vf_rdma = vf_precheck_rdma(n, pci);
 	d->gives_nothing = gives_nothing(memory, p, d);
 	d->is_foreign = in_use_is_foreign(pci, d->detail, sizeof(d->detail));
 	if (d->is_foreign) {

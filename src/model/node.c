@@ -327,12 +327,14 @@ static const struct route *find_default(const struct node *n, int family,
 	const struct route *first = NULL;
 
 	FOREACH(t, n->routes, n->n_routes) {
-		const struct address *a =
-			find_unicast(n, t->ifindex, family) ?: find_unicast(n, LOOPBACK, family);
+		const struct address *a;
 
-		if (!a || t->family != family || t->table != RT_TABLE_MAIN || t->prefix_len > 0 ||
+		if (t->family != family || t->table != RT_TABLE_MAIN || t->prefix_len > 0 ||
 		    t->type != RTN_UNICAST ||
 		    (first && t->metric >= first->metric + (t->protocol == RTPROT_RA)))
+			continue;
+		a = find_unicast(n, t->ifindex, family) ?: find_unicast(n, LOOPBACK, family);
+		if (!a)
 			continue;
 		first = t;
 		*ret = a;
