@@ -1127,8 +1127,10 @@ static const struct {
 	[REASON_ACTION_TIMEOUT] = {
 		"action-timeout",
 		"A change did not finish in time",
-		"The driver or the firmware hangs: save \"dmesg\" and \"rdma-provision capture\" "
-		"for the vendor, then drain and reboot the node.",
+		"It is tried again when nothing of it runs any more. If it fails again, look in "
+		"\"dmesg\" and \"journalctl -b\" at that time. Only for a driver or firmware that "
+		"hangs: save \"dmesg\" and \"rdma-provision capture\" for the vendor, then drain and "
+		"reboot the node.",
 		SEVERITY_ERROR,
 	},
 	[REASON_WORKER_DIED] = {
