@@ -16,6 +16,7 @@
 #include "../os/os.h"
 #include "../plugin/plugin-output.h"
 #include "../service/wait.h"
+#include "../step/observers.h"
 #include "../step/other-files.h"
 #include "command.h"
 
@@ -28,6 +29,21 @@
 static int serve_reload(_unused_ struct os *d, const struct helper_question *q, char **ret)
 {
 	return manager_serve(q->text, ret);
+}
+
+/* Return: 1, 0, or -errno, which stands for 1: what is asked for is done unless it is known to be
+ * in vain. */
+static int is_stale(const struct fs *fs)
+{
+	_cleanup_(config_done) struct config c = {};
+	int r = load_valid(fs, NULL, &c);
+
+	return r < 0 ? r : observe_generated(fs, &c);
+}
+
+static int serve_reload_wants(const struct fs *fs)
+{
+	return manager_serve_wants(fs, is_stale);
 }
 
 static int serve_module(struct os *d, const struct helper_question *q, char **ret)
@@ -78,7 +94,7 @@ static const struct helper {
 	int (*serve_wants)(const struct fs *fs); /* NULL: no path unit starts it */
 	unsigned limit_sec; /* of a question, or all wishes: just above the deadline of its asker */
 } helpers[] = {
-	{ "reload", serve_reload, manager_serve_wants, 80 },
+	{ "reload", serve_reload, serve_reload_wants, 80 },
 	{ "module", serve_module, NULL, 150 },
 	{ "files", serve_files, NULL, 20 },
 };

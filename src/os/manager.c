@@ -482,14 +482,16 @@ int manager_request(const struct fs *fs, enum want what)
 	return r == -EHOSTDOWN ? want_make(fs, what, timeout_usec) : r;
 }
 
-int manager_serve_wants(const struct fs *fs)
+int manager_serve_wants(const struct fs *fs, int (*is_stale)(const struct fs *fs))
 {
 	int result = 0;
 
 	/* kubelet-ensure takes its own wish. */
 	for (enum want what = WANT_KUBELET + 1; what < _WANT_N; what++) {
 		int n = want_take(fs, what);
-		int r = n > 0 ? requests[what].make(fs, requests[what].timeout_usec) : n;
+		int r = n > 0 && (what != WANT_UNITS || is_stale(fs) != 0)
+				? requests[what].make(fs, requests[what].timeout_usec)
+				: n;
 
 		result = result < 0 ? result : r < 0 ? r : result + n;
 	}

@@ -18,9 +18,12 @@
  */
 int manager_request(const struct fs *fs, enum want what);
 
-/* Carries out the wishes that there are, but for that of the kubelet. Return: how many, or the
- * first -errno. */
-int manager_serve_wants(const struct fs *fs);
+/*
+ * Carries out the wishes that there are, but for that of the kubelet. Where @is_stale() is 0,
+ * systemd has read its units meanwhile, as by "set": it answers nothing else while it does, so that
+ * is not done twice. Return: how many, or the first -errno.
+ */
+int manager_serve_wants(const struct fs *fs, int (*is_stale)(const struct fs *fs));
 
 /* A wish or a question will come soon: the helper's unit starts meanwhile. */
 void manager_prepare(void);
