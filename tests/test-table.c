@@ -1272,6 +1272,10 @@ static void an_ipv4_address_is_waited_for_in_the_gid_table(_unused_ void **state
 	COPY(s.gids[0][1].gid, "0000:0000:0000:0000:0000:ffff:0a00:0002");
 	COPY(s.gids[0][1].netdev, "macvlan0");
 	assert_plan(&s, "of another netdev", "wait " FIRST " gid-pending");
+	COPY(s.netdevs[1].pci, FIRST);
+	COPY(s.gids[0][1].netdev, s.netdevs[1].name);
+	assert_plan(&s, "of the netdev of another port", "");
+	COPY(s.gids[0][1].netdev, "macvlan0");
 	COPY(s.ports[0].state, "DOWN");
 	assert_plan(&s, "a port that is down has another reason", "wait " FIRST " port-down");
 }

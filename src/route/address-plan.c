@@ -166,6 +166,18 @@ static void plan_port(const struct node *n, struct plan *p, const struct device 
 		wait_for_gid(p, d, port, a);
 }
 
+/* Of a function with two ports (mlx4) each has a netdev, of which alone it has GIDs. */
+static bool is_of_other_port(const struct node *n, const struct netdev *nd, const struct port *port)
+{
+	FOREACH(g, port->gids, port->n_gids) {
+		const struct netdev *other = node_netdev_named(n, g->netdev);
+
+		if (other && other != nd && streq(other->pci, nd->pci))
+			return true;
+	}
+	return false;
+}
+
 /*
  * The kernel adds the GID of an IPv4 address, ::ffff:a.b.c.d of type RoCE v2, a moment after the
  * address, and sends no event: update_gid_event_work_handler() in
@@ -182,7 +194,8 @@ void plan_gids(const struct config *c _unused_, const struct node *n,
 		    ibdev_lacks_mad(d->ibdev))
 			continue;
 		FOREACH(port, d->ibdev->ports, d->ibdev->n_ports)
-			if (streq(port->state, "ACTIVE") && streq(port->link_layer, "Ethernet"))
+			if (streq(port->state, "ACTIVE") && streq(port->link_layer, "Ethernet") &&
+			    !is_of_other_port(n, nd, port))
 				plan_port(n, p, d, nd, port);
 	}
 }
