@@ -2627,6 +2627,12 @@ static void is_backup_of_bond(struct scene *s)
 	COPY(p->gids[1].gid, "0000:0000:0000:0000:0000:ffff:0a00:0002");
 }
 
+static void is_backup_without_gids(struct scene *s)
+{
+	is_backup_of_bond(s);
+	first_port(s)->n_gids = 0;
+}
+
 static void a_device_needs_an_address_where_pods_use_that_of_the_host(_unused_ void **state)
 {
 	static const struct {
@@ -2674,6 +2680,10 @@ static void a_device_needs_an_address_where_pods_use_that_of_the_host(_unused_ v
 		{ .name = "of a bond whose active port is another",
 		  .set = is_backup_of_bond,
 		  .is_managed = true },
+		{ .name = "the same without GIDs",
+		  .set = is_backup_without_gids,
+		  .is_managed = true },
+		{ .name = "the same where nobody asks", .set = is_backup_without_gids },
 		{ .name = "iWARP without",
 		  .set = iwarp,
 		  .is_managed = true,
@@ -2686,7 +2696,10 @@ static void a_device_needs_an_address_where_pods_use_that_of_the_host(_unused_ v
 		_cleanup_(plan_done) struct plan p = {};
 		struct scene s;
 
-		set_scene(&s, rows[i].set == is_backup_of_bond ? 2 : 1);
+		set_scene(&s,
+			  rows[i].set == is_backup_of_bond || rows[i].set == is_backup_without_gids
+				  ? 2
+				  : 1);
 		s.config.route.manage = rows[i].is_managed;
 		s.config.plugin.type = rows[i].type;
 		s.sections[0].mode = rows[i].mode;

@@ -306,8 +306,10 @@ static enum reason judge_address(const struct config *c, const struct plan *p, s
 	const bool is_ipv6 = c->route.manage && c->route.ipv6 == IPV6_RA && !pci_is_erdma(d->pci) &&
 			     guard_may(d, GUARD_ROUTES);
 
-	if (!is_without && !is_gid_ready(p->graph.n, d, port))
-		return REASON_NO_GID;
+	if (!is_without && !is_gid_ready(p->graph.n, d, port)) {
+		d->is_backup = is_backup(p->graph.n, d);
+		return d->is_backup ? REASON_NONE : REASON_NO_GID;
+	}
 	if (!is_without && is_ipv6 && !has_ipv6_gid(p, d, port))
 		return REASON_NO_IPV6_GID;
 	if (!d->needs_address || has_address(p, d, is_without ? NULL : port))
