@@ -1100,6 +1100,70 @@ static void vfs_come_where_they_get_a_driver(_unused_ void **state)
 	}
 }
 
+static void vfs_come_where_the_plan_has_what_they_wait_for(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		enum reason reason;
+		struct action step;
+		size_t n_after;
+	} rows[] = {
+		{ "brought up",
+		  REASON_PF_DOWN,
+		  { STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, .target = PF },
+		  4 },
+		{ "another is",
+		  REASON_PF_DOWN,
+		  { STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, .target = OTHER },
+		  0 },
+		{ "IPoIB is loaded",
+		  REASON_NO_IPOIB,
+		  { STEP_DRIVER, VERB_LOAD_MODULE, CLASS_CHANGE, .target = "ib_ipoib" },
+		  4 },
+		{ "IPoIB is not",
+		  REASON_NO_IPOIB,
+		  { STEP_DRIVER, VERB_LOAD_MODULE, CLASS_REFUSED, .target = "ib_ipoib" },
+		  0 },
+		{ "its driver is loaded",
+		  REASON_NO_DRIVER,
+		  { STEP_DRIVER, VERB_LOAD_MODULE, CLASS_CHANGE, .target = "mlx5_core" },
+		  4 },
+		{ "a container brings it",
+		  REASON_DRIVER_CONTAINER,
+		  { STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, .target = OTHER },
+		  4 },
+		{ "sick",
+		  REASON_PF_SICK,
+		  { STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, .target = PF },
+		  0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action actions[] = { rows[i].step,
+					    { STEP_VF, VERB_SET_NUM_VFS, CLASS_WAITING,
+					      rows[i].reason, PF } };
+		_cleanup_(forecast_done) struct forecast f = {};
+		struct scene s;
+
+		set_scene(&s, PLUGIN_RDMA_SHARED);
+		s.devices[0].wanted_vfs = 4;
+		s.devices[0].vf_rdma = VF_RDMA_YES;
+		s.devices[0].is_usable = s.devices[3].is_handed_out = false;
+		s.devices[0].reason = REASON_NO_DRIVER;
+		COPY(s.pcis[0].driver, "");
+		COPY(s.pcis[0].module, "mlx5_core");
+		s.plan.actions = actions;
+		s.plan.n_actions = ELEMENTSOF(actions);
+		plan_index(&s.plan);
+		assert_int_equal(forecast_make(&s.config, &s.plan, &f), 0);
+		if ((f.n_pools > 0 ? f.pools[0].n_after : 0) != rows[i].n_after)
+			fail_msg("%s", rows[i].name);
+		s.plan.actions = NULL;
+		s.plan.n_actions = 0;
+		plan_index(&s.plan);
+	}
+}
+
 static void
 a_pod_registers_by_the_kubelets_socket_where_its_folder_is_another(_unused_ void **state)
 {
@@ -1165,6 +1229,7 @@ int main(void)
 		cmocka_unit_test(check_names_devices_that_are_exposed_and_that_are_not),
 		cmocka_unit_test(a_device_comes_by_a_change_or_by_what_ends_itself),
 		cmocka_unit_test(vfs_come_where_they_get_a_driver),
+		cmocka_unit_test(vfs_come_where_the_plan_has_what_they_wait_for),
 		cmocka_unit_test(
 			a_pod_registers_by_the_kubelets_socket_where_its_folder_is_another),
 		cmocka_unit_test(a_pod_is_another_when_its_file_is),

@@ -452,7 +452,7 @@ static void hint_kept(const struct config *c, const struct node *n, struct plan 
 /* Reports the stack of each driver once, however many functions it has. */
 static void hint_stack(const struct node *n, struct plan *p, const struct pci *pci)
 {
-	const char *driver = pci->driver[0] ? pci->driver : pci->module;
+	const char *driver = pci_driver(pci);
 	char evidence[256];
 
 	for (size_t i = 0; i < p->n_reasons; i++)

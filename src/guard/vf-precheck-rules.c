@@ -171,8 +171,8 @@ static bool is_sick(const struct node *n, const struct pci *pf, char *detail, si
 
 enum vf_rdma vf_precheck_rdma(const struct node *n, const struct pci *pf)
 {
-	const struct rdma_part *part = rdma_part_of(pf->driver);
-	const struct module *m = node_module(n, pf->driver);
+	const struct rdma_part *part = rdma_part_of(pci_driver(pf));
+	const struct module *m = node_module(n, pci_driver(pf));
 
 	if (!part)
 		return node_ibdev_of(n, pf->address) || ANY(f, n->pcis, n->n_pcis,
@@ -207,8 +207,7 @@ bool vf_precheck_has_autoprobe_off(const struct pci *pf)
 
 bool vf_precheck_is_container(const struct node *n, const struct pci *pf)
 {
-	return n->is_container_loading &&
-	       streq(pf->driver[0] ? pf->driver : pf->module, "mlx5_core");
+	return n->is_container_loading && streq(pci_driver(pf), "mlx5_core");
 }
 
 /*

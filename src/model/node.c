@@ -404,10 +404,15 @@ void pci_print_id(uint32_t id, char ret[static PCI_ID_LEN])
 	ret[PCI_ID_LEN - 1] = '\0';
 }
 
+const char *pci_driver(const struct pci *pci)
+{
+	return pci->driver[0] ? pci->driver : pci->module;
+}
+
 bool pci_is_erdma(const struct pci *pci)
 {
 	return pci && ((pci->vendor == ERDMA_VENDOR && pci->device == ERDMA_DEVICE) ||
-		       streq(pci->driver[0] ? pci->driver : pci->module, ERDMA_MODULE));
+		       streq(pci_driver(pci), ERDMA_MODULE));
 }
 
 /* The auxiliary_device_id tables and module aliases below drivers/infiniband/hw. */

@@ -111,6 +111,7 @@ enum nearness {
 };
 
 #define ERDMA_MODULE "erdma"
+const char *pci_driver(const struct pci *pci); /* unbound: the module that would be its driver */
 bool pci_is_erdma(const struct pci *pci); /* 1ded:107f, or of the driver of that name; NULL: no */
 bool pci_lacks_netdev(const struct pci *pci); /* its driver makes RDMA devices alone */
 bool pci_is_vf(const struct pci *pci);        /* of a PF here, or by its id: of one of the host */

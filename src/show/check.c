@@ -67,10 +67,59 @@ int output_check_kubelet(const struct config *c, const struct plan *p, char **re
 		       : 0;
 }
 
+static const char *pf_of(const struct device *d)
+{
+	return d->is_vf ? d->pci->physfn : d->pci->address;
+}
+
+/* Is it the driver of this function, or the driver's part for RDMA? */
+static bool is_driver_of(const struct device *d, const char *module)
+{
+	const char *driver = pci_driver(d->pci);
+	const struct rdma_part *part = rdma_part_of(driver);
+
+	return streq(module, driver) || (part && streq(module, part->module)) ||
+	       (pci_is_erdma(d->pci) && streq(module, ERDMA_MODULE));
+}
+
+/* Does it load a module that this device needs? All need one that is no driver of a NIC. */
+static bool is_load_for(const struct plan *p, const struct device *d, const struct action *a)
+{
+	return (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE) &&
+	       a->step == STEP_DRIVER && !action_is_best_effort(a) &&
+	       (is_driver_of(d, a->target) ||
+		!ANY(other, p->devices, p->n_devices, is_driver_of(other, a->target)));
+}
+
+/* Does the plan change the VFs of its PF, or a step of it what they wait for? */
+static bool changes_vfs(const struct plan *p, const struct device *d)
+{
+	const struct action *vfs = NULL;
+
+	while ((vfs = plan_next(p, pf_of(d), vfs)) && vfs->verb != VERB_SET_NUM_VFS)
+		;
+	if (!vfs || vfs->class != CLASS_WAITING)
+		return vfs && vfs->class == CLASS_CHANGE;
+	switch (vfs->reason) {
+	case REASON_DRIVER_CONTAINER:
+		return true;
+	case REASON_NO_DRIVER:
+	case REASON_NO_IPOIB:
+	case REASON_PF_DOWN:
+		return ANY(a, p->actions, p->n_actions,
+			   a->class == CLASS_CHANGE &&
+				   (is_load_for(p, d, a) || ((a->verb == VERB_SET_LINK_UP ||
+							      a->verb == VERB_PROBE_DRIVER) &&
+							     streq(a->target, pf_of(d)))));
+	default:
+		return false;
+	}
+}
+
 /* Finds why the VFs that the plan makes of this PF do not count; REASON_NONE: they do. */
 static enum reason find_void(const struct plan *p, const struct device *d)
 {
-	if (d->is_vf || d->wanted_vfs == 0 || !plan_changes_vfs(p, d->pci->address))
+	if (d->is_vf || d->wanted_vfs == 0 || !changes_vfs(p, d))
 		return REASON_NONE;
 	if (vf_precheck_has_autoprobe_off(d->pci))
 		return REASON_AUTOPROBE_OFF;
@@ -297,30 +346,6 @@ static struct forecast_pool *find_pool(struct forecast *f, const char *resource)
 	return pool;
 }
 
-static const char *pf_of(const struct device *d)
-{
-	return d->is_vf ? d->pci->physfn : d->pci->address;
-}
-
-/* Is it the driver of this function, or the driver's part for RDMA? */
-static bool is_driver_of(const struct device *d, const char *module)
-{
-	const struct rdma_part *part = rdma_part_of(d->pci->driver);
-
-	return streq(module, d->pci->driver[0] ? d->pci->driver : d->pci->module) ||
-	       (part && streq(module, part->module)) ||
-	       (pci_is_erdma(d->pci) && streq(module, ERDMA_MODULE));
-}
-
-/* Does it load a module that this device needs? All need one that is no driver of a NIC. */
-static bool is_load_for(const struct plan *p, const struct device *d, const struct action *a)
-{
-	return (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE) &&
-	       a->step == STEP_DRIVER && !action_is_best_effort(a) &&
-	       (is_driver_of(d, a->target) ||
-		!ANY(other, p->devices, p->n_devices, is_driver_of(other, a->target)));
-}
-
 static bool is_never_made(const struct action *a)
 {
 	return a->class == CLASS_REFUSED || a->class == CLASS_IMPOSSIBLE;
@@ -388,7 +413,7 @@ static bool is_coming(const struct config *c, const struct plan *p, const struct
 /* A PF whose VFs are made counts as these VFs, any other device as one if it will be exposed. */
 static size_t count_after(const struct config *c, const struct plan *p, const struct device *d)
 {
-	if (!plan_changes_vfs(p, pf_of(d)))
+	if (!changes_vfs(p, d))
 		return is_coming(c, p, d);
 	return d->is_vf || d->aside != REASON_NONE || lacks_module(p, d) ||
 			       find_void(p, d) != REASON_NONE

@@ -85,7 +85,7 @@ static void gather(struct facts *f)
 	f->device = plan_device(f->plan, pci);
 	f->ibdev = node_ibdev_of(f->node, pci->address);
 	f->netdev = f->device ? f->device->netdev : node_netdev_of(f->node, pci->address);
-	COPY(f->module_name, pci->driver[0] ? pci->driver : pci->module);
+	COPY(f->module_name, pci_driver(pci));
 	for (char *c = f->module_name; *c; c++)
 		*c = *c == '-' ? '_' : *c;
 	f->module = f->module_name[0] ? node_module(f->node, f->module_name) : NULL;
