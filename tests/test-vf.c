@@ -24,6 +24,7 @@
 #define MAX_VF  7
 #define ZERO    "00:00:00:00:00:00"
 #define GUID_0  "0000:0000:0000:0000"
+#define GUID_F  "ffff:ffff:ffff:ffff"
 #define OWN_GID "fe80:0000:0000:0000:0200:00ff:fe00:0001"
 
 /* Two cards, whose VFs are .1 to .7, in every state that a birth goes through. */
@@ -918,6 +919,11 @@ static void guids_are_zero(struct scene *s)
 	COPY(s->infos[0].mac, "02:00:00:00:00:07");
 	COPY(vf_ibdev(s)->node_guid, GUID_0);
 }
+static void guids_are_ones(struct scene *s)
+{
+	guids_are_zero(s);
+	COPY(vf_ibdev(s)->node_guid, GUID_F);
+}
 static void is_zero_and_used(struct scene *s)
 {
 	guids_are_zero(s);
@@ -1015,6 +1021,7 @@ static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ v
 		{ "stuck", is_stuck, "" },
 		{ "stuck, and down", is_stuck_and_down, "" },
 		{ "zero GUID", guids_are_zero, "rebind-driver 41:00.1 >mlx5_core" },
+		{ "GUID of ones", guids_are_ones, "rebind-driver 41:00.1 >mlx5_core" },
 		{ "zero GUID, in use", is_zero_and_used, "wait 41:00.1 > waiting zero-guid" },
 		{ "zero GUID, rebuilt", is_zero_and_rebuilt, "wait 41:00.1 > waiting zero-guid" },
 		{ "zero GUID, rebuilt just now", is_zero_and_just_rebuilt,
@@ -1533,6 +1540,7 @@ static void infiniband_gets_guids(_unused_ void **state)
 		bool is_set;
 	} rows[] = {
 		{ "none", GUID_0, GUID_0, true },
+		{ "none, as a CNI plugin leaves it", GUID_F, GUID_F, true },
 		{ "one", "0002:c903:0011:2233", GUID_0, true },
 		{ "both", "0002:c903:0011:2233", "0002:c903:0011:2234", false },
 		{ "not told", "", "", false },
@@ -1561,10 +1569,10 @@ static void infiniband_gets_guids(_unused_ void **state)
 		to = p.actions[0].text.to;
 		port = to + GUID_LEN;
 		assert_int_equal(strlen(to), 2 * GUID_LEN - 1);
-		assert_string_not_equal(port, GUID_0);
+		assert_false(guid_is_unset(port));
 		assert_true(is_local_unicast(port));
 		assert_memory_not_equal(to, port, GUID_LEN - 1);
-		if (!guid_is_zero(rows[i].node))
+		if (!guid_is_unset(rows[i].node))
 			assert_memory_equal(to, rows[i].node, GUID_LEN - 1);
 		else
 			assert_true(is_local_unicast(to));

@@ -474,7 +474,7 @@ enum reason judge_device(const struct config *c, const struct node *n, const str
 	}
 	if (!ib)
 		return REASON_NO_IBDEV;
-	if (guid_is_zero(ib->node_guid) && !ibdev_lacks_mad(ib))
+	if (guid_is_unset(ib->node_guid) && !ibdev_lacks_mad(ib))
 		return say_zero_guid(n, d);
 	if (d->is_vf && d->config->identity == IDENTITY_DERIVED &&
 	    identity_is_other(n, p, d->pci, d->netdev, ib, d->detail, sizeof(d->detail)))

@@ -530,7 +530,7 @@ static bool is_awaiting_guids(const struct node *n, const struct device *pf)
 		const struct pci *vf = node_vf(n, pf->pci->address, i);
 		const struct ibdev *ib = vf ? node_ibdev_of(n, vf->address) : NULL;
 
-		if (vf && (!vf->driver[0] || (ib && guid_is_zero(ib->node_guid))))
+		if (vf && (!vf->driver[0] || (ib && guid_is_unset(ib->node_guid))))
 			return true;
 	}
 	return false;

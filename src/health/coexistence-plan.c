@@ -133,7 +133,7 @@ static size_t list_guids(const struct node *n, struct station *ret)
 	FOREACH(ib, n->ibdevs, n->n_ibdevs) {
 		const struct netdev *nd = node_netdev_of(n, ib->pci);
 
-		if (ib->pci[0] && ib->node_guid[0] && !guid_is_zero(ib->node_guid) &&
+		if (ib->pci[0] && ib->node_guid[0] && !guid_is_unset(ib->node_guid) &&
 		    !(nd && nd->master))
 			ret[n_guids++] = (struct station){ ib->node_guid, ib->pci, ib->name };
 	}

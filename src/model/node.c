@@ -804,7 +804,7 @@ void node_card(const struct node *n, const struct pci *pci, char ret[static MAC_
 
 	if (!pf || !node_is_infiniband(n, pf))
 		copy(ret, MAC_LEN, nd ? nd->perm_mac : "");
-	else if (ib && ib->node_guid[0] && !guid_is_zero(ib->node_guid))
+	else if (ib && ib->node_guid[0] && !guid_is_unset(ib->node_guid))
 		copy(ret, MAC_LEN, ib->node_guid);
 	else
 		ipoib_guid(nd ? nd->perm_mac : "", ret);
@@ -825,9 +825,10 @@ void node_forget_replaced(const struct node *n, struct memory *memory)
 	KEEP(m, memory->devices, memory->n_devices, !is_replaced(n, m));
 }
 
-bool guid_is_zero(const char *guid)
+bool guid_is_unset(const char *guid)
 {
-	return guid[0] && strspn(guid, "0:") == strlen(guid);
+	return guid[0] &&
+	       (strspn(guid, "0:") == strlen(guid) || strspn(guid, "f:") == strlen(guid));
 }
 
 NAMES(node_state_name, enum node_state, _NODE_STATE_N,

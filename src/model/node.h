@@ -678,7 +678,9 @@ void ipoib_guid(const char *mac, char ret[static MAC_LEN]);
 void node_card(const struct node *n, const struct pci *pci, char ret[static MAC_LEN]);
 /* Drops the memory of functions that are of another card now. */
 void node_forget_replaced(const struct node *n, struct memory *memory);
-bool guid_is_zero(const char *guid); /* "0000:0000:0000:0000", or a MAC; "" is not zero */
+/* "0000:0000:0000:0000", or all ones, as ib-sriov-cni leaves a VF that had none. Or a MAC. "" is
+ * not known. */
+bool guid_is_unset(const char *guid);
 
 /* Names a fact that a copy lacks of each function, so that none can match; NULL: none. */
 const char *node_lacks(const struct node *n);

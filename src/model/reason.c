@@ -437,7 +437,7 @@ static const struct {
 	},
 	[REASON_ZERO_GUID] = {
 		"zero-guid",
-		"The RDMA device has a node GUID of zero",
+		"The RDMA device has a node GUID of zero, or of all ones",
 		"Stop the users of the virtual function, then run \"rdma-provision apply\". If "
 		"the GUID is still zero, set it through the physical function (\"ip link set PF "
 		"vf N mac\"; of InfiniBand \"vf N node_guid\" and \"port_guid\") and rebind its "

@@ -248,8 +248,8 @@ static void plan_one(const struct config *c, const struct node *n, const struct 
 	given_look(n, memory, d->pci, d->netdev, &now);
 	/* A VF that has the MAC of its PF's table got it when it was bound again; without one there
 	 * it was made anew. */
-	if (!g.name[0] && !guid_is_zero(g.vf_mac)) {
-		if (guid_is_zero(now.vf_mac))
+	if (!g.name[0] && !guid_is_unset(g.vf_mac)) {
+		if (guid_is_unset(now.vf_mac))
 			return;
 		if (streq(now.mac, now.vf_mac))
 			COPY(g.mac, g.vf_mac);

@@ -13,7 +13,7 @@ bool identity_seed(const struct node *n, const struct pci *pf, char ret[static M
 	node_card(n, pf, ret);
 	if (ret[0])
 		return true;
-	if (ib && ib->node_guid[0] && !guid_is_zero(ib->node_guid)) {
+	if (ib && ib->node_guid[0] && !guid_is_unset(ib->node_guid)) {
 		copy(ret, MAC_LEN, ib->node_guid);
 		return true;
 	}
@@ -124,9 +124,9 @@ void identity_guids(const struct node *n, const struct plan *p, const char *seed
 {
 	copy(ret_node, GUID_LEN, v->node_guid);
 	copy(ret_port, GUID_LEN, v->port_guid);
-	if (guid_is_zero(ret_node))
+	if (guid_is_unset(ret_node))
 		make_guid(n, p, "node-guid", seed, vf, ret_node);
-	if (guid_is_zero(ret_port))
+	if (guid_is_unset(ret_port))
 		make_guid(n, p, "port-guid", seed, vf, ret_port);
 }
 
@@ -135,23 +135,23 @@ bool identity_is_unset_mac(const struct node *n, const struct pci *vf, const str
 	const struct netdev *nd = node_netdev_of(n, vf->address);
 	const struct ibdev *ib = node_ibdev_of(n, vf->address);
 
-	if (!guid_is_zero(v->mac))
+	if (!guid_is_unset(v->mac))
 		return nd && nd->is_random_mac && streq(nd->mac, v->mac);
 	if (!vf->driver[0] || !nd || nd->is_random_mac)
 		return true;
-	return ib && guid_is_zero(ib->node_guid);
+	return ib && guid_is_unset(ib->node_guid);
 }
 
 static bool has_other_mac(const struct node *n, const struct plan *p, const struct pci *vf,
 			  const struct netdev *nd, const struct vf_info *v, char *detail,
 			  size_t size)
 {
-	const bool has_perm = nd->perm_mac[0] && !guid_is_zero(nd->perm_mac);
+	const bool has_perm = nd->perm_mac[0] && !guid_is_unset(nd->perm_mac);
 	const char *is = has_perm ? nd->perm_mac : nd->mac;
 	char seed[MAC_LEN], given[24];
 
 	/* The MAC is empty when the netdev was renamed while it was read. */
-	if (!*is || guid_is_zero(v->mac) || streq(is, v->mac) || streq(nd->mac, v->mac) ||
+	if (!*is || guid_is_unset(v->mac) || streq(is, v->mac) || streq(nd->mac, v->mac) ||
 	    (!has_perm && nd->master))
 		return false;
 	identity_seed(n, node_pci(n, vf->physfn), seed);
@@ -168,7 +168,7 @@ static bool has_other_guid(const struct node *n, const struct plan *p, const str
 					     .port_guid = "0000:0000:0000:0000" };
 	char seed[MAC_LEN], node[GUID_LEN], port[GUID_LEN];
 
-	if (!v->node_guid[0] || guid_is_zero(v->node_guid) || !ib->node_guid[0] ||
+	if (!v->node_guid[0] || guid_is_unset(v->node_guid) || !ib->node_guid[0] ||
 	    streq(ib->node_guid, v->node_guid))
 		return false;
 	identity_seed(n, node_pci(n, vf->physfn), seed);
@@ -195,10 +195,10 @@ bool identity_is_unset_guid(const struct node *n, const struct pci *vf, const st
 {
 	const struct ibdev *ib = node_ibdev_of(n, vf->address);
 
-	if (vf->driver[0] && ib && !guid_is_zero(ib->node_guid))
+	if (vf->driver[0] && ib && !guid_is_unset(ib->node_guid))
 		return false;
 	return v->node_guid[0] && v->port_guid[0] &&
-	       (guid_is_zero(v->node_guid) || guid_is_zero(v->port_guid));
+	       (guid_is_unset(v->node_guid) || guid_is_unset(v->port_guid));
 }
 
 bool identity_lacks_ipoib(const struct node *n, const struct device *pf)

@@ -261,7 +261,7 @@ static bool is_wrong(const struct node *n, const struct plan *p, const struct vf
 	const struct device *d = v->device;
 	char detail[192];
 
-	if (d->ibdev && guid_is_zero(d->ibdev->node_guid) && has_identity(n, v))
+	if (d->ibdev && guid_is_unset(d->ibdev->node_guid) && has_identity(n, v))
 		return true;
 	/* The plan that set the MAC wants the rebind; a look right before has to want it still. A
 	 * driver that was bound before the PF had a MAC for the VF, or while the PF was down, made
