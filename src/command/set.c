@@ -511,14 +511,6 @@ static void tell_hidden(const struct setting_change *c)
 	}
 }
 
-static bool is_same_as_before(const struct fs *fs, const struct config *now)
-{
-	_cleanup_(config_errors_done) struct config_errors errors = {};
-	_cleanup_(config_done) struct config before = {};
-
-	return config_load(fs, NULL, &before, &errors) >= 0 && streq(before.hash, now->hash);
-}
-
 static int lock(const struct fs *fs)
 {
 	int fd = fs_lock(fs, SET_LOCK_PATH, 0);
@@ -579,7 +571,7 @@ static int run(struct setting_change *c, struct set_result *ret)
 	if (r < 0)
 		return r;
 
-	is_same = is_same_as_before(c->fs, &config);
+	is_same = load_is_same(c->fs, &config);
 	r = c->req->os && !is_same ? refuse(c->req->os, &config) : 0;
 	if (r >= 0 && !c->req->is_trial)
 		r = write_all(c);

@@ -407,6 +407,14 @@ int load_config(const struct fs *fs, const char *file, struct config *ret)
 	return 0;
 }
 
+bool load_is_same(const struct fs *fs, const struct config *c)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config files = {};
+
+	return config_load(fs, NULL, &files, &errors) >= 0 && streq(files.hash, c->hash);
+}
+
 bool load_is_changed(const struct fs *fs, const char *file, const struct config *c)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};

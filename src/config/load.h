@@ -99,6 +99,9 @@ int load_config(const struct fs *fs, const char *file, struct config *ret);
  */
 int load_valid(const struct fs *fs, const char *file, struct config *ret);
 
+/* Are the files of the root valid, and this configuration? Logs nothing. */
+bool load_is_same(const struct fs *fs, const struct config *c);
+
 /*
  * Would load_config() give another configuration than @c, which it gave before? Logs nothing. A
  * file that cannot be read for a passing reason, such as memory, counts as unchanged.

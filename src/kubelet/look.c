@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "look.h"
 
+#include "../config/load.h"
 #include "../model/kubelet.h"
 #include "../step/observers.h"
 
@@ -154,5 +155,5 @@ int observe_generated(const struct fs *fs, const struct config *c)
 	r = kubelet_drop_in(c, &kubelet);
 	if (r >= 0)
 		r = is_other(fs, kubelet_units[0], kubelet);
-	return r > 0 ? !is_replaced(fs) : r;
+	return r > 0 ? load_is_same(fs, c) && !is_replaced(fs) : r;
 }

@@ -87,9 +87,9 @@ void observe_health(struct os *d, struct node *n, struct memory *memory);
 
 /*
  * Are the drop-ins that rdma-provision-generator wrote others than the configuration asks for? Not
- * where systemd does not run, in a captured tree, for a file of --config, and where
- * another generator of that name, in /etc, /run or /usr/local, takes the place of ours. Return: 1
- * stale, 0, or -ENOMEM.
+ * where systemd does not run, in a captured tree, for a file of --config, while the files are
+ * others than @c, which is in force, and where another generator of that name, in /etc, /run or
+ * /usr/local, takes the place of ours. Return: 1 stale, 0, or -ENOMEM.
  */
 int observe_generated(const struct fs *fs, const struct config *c);
 
