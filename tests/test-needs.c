@@ -1298,6 +1298,83 @@ static void where_nothing_is_known_global_addresses_of_the_host_count(void **sta
 	assert_needs(&s, "0000:41:00.0 bond0 unknown");
 }
 
+#define PORTS "0000:42:00.0 eth2 unknown, 0000:42:00.1 eth3 unknown"
+
+/* Open vSwitch in user space: the host has a tap of it, and no address on a NIC. */
+static void set_tap_scene(struct scene *s)
+{
+	set_scene(s);
+	s->node.n_addresses = 0;
+	add_address(s, 10, "198.51.100.10");
+	add_destination(s, TO_DEFAULT, "192.0.2.1", 10);
+	add_route(s, "0.0.0.0", 0, 10)->protocol = RTPROT_STATIC;
+	add_pci(s, "0000:42:00.0", "");
+	add_netdev(s, 6, "eth2", "0000:42:00.0", "")->is_up = true;
+	add_pci(s, "0000:42:00.1", "");
+	add_netdev(s, 7, "eth3", "0000:42:00.1", "")->is_up = true;
+	add_netdev(s, 10, "br-ex", "", "tun")->is_up = true;
+}
+
+static void program_behind_a_tap_may_have_any_nic_that_nobody_else_has(void **state _unused_)
+{
+	struct ledger_entry ours = { .verb = "set-link-up", .ifindex = 6 };
+	struct scene s;
+
+	set_tap_scene(&s);
+	assert_needs(&s, PORTS);
+	assert_false(s.has_needs);
+	netdev(&s, ON_BOARD)->is_up = true; /* nobody is seen to send by it */
+	add_address(&s, ON_BOARD, "169.254.0.2");
+	assert_needs(&s, PORTS);
+	s.memory.ledger = &ours;
+	s.memory.n_ledger = 1;
+	assert_needs(&s, "0000:42:00.1 eth3 unknown");
+	s.memory.n_ledger = 0;
+	netdev(&s, 6)->master = 11;
+	assert_needs(&s, "0000:42:00.1 eth3 unknown");
+	netdev(&s, 6)->master = 0;
+	s.pcis[3].class = CLASS_INFINIBAND << 8;
+	assert_needs(&s, "0000:42:00.1 eth3 unknown");
+	s.pcis[3].class = 0;
+	COPY(s.config.service.node_nic, "netdev:eth2");
+	assert_needs(&s, "0000:42:00.0  word");
+	COPY(s.config.service.node_nic, "");
+	s.destinations[0].lookup.result = -ENETUNREACH;
+	assert_needs(&s, "");
+}
+
+static void vpn_behind_a_tap_sends_by_a_route(void **state _unused_)
+{
+	struct route *t;
+	struct scene s;
+
+	set_tap_scene(&s);
+	t = add_route(&s, "0.0.0.0", 0, ON_BOARD);
+	t->protocol = RTPROT_KERNEL;
+	assert_needs(&s, PORTS);
+	t->protocol = RTPROT_DHCP;
+	assert_needs(&s, "");
+	t->protocol = RTPROT_RA;
+	assert_needs(&s, "");
+	t->ifindex = DUMMY;
+	assert_needs(&s, PORTS);
+}
+
+static void program_with_a_context_counts_beside_addresses(void **state _unused_)
+{
+	struct scene s;
+
+	set_tap_scene(&s);
+	add_address(&s, RAIL, "10.1.0.2");
+	assert_needs(&s, ETH1 " unknown");
+	s.node.ibdevs = s.ibdevs;
+	s.node.n_ibdevs = 1;
+	COPY(s.ibdevs[0].pci, "0000:42:00.1");
+	assert_needs(&s, ETH1 " unknown");
+	s.ibdevs[0].n_contexts = 4;
+	assert_needs(&s, ETH1 " unknown, 0000:42:00.1 eth3 unknown");
+}
+
 static void node_waits_while_a_program_is_at_work(void **state _unused_)
 {
 	static const struct {
@@ -1616,6 +1693,9 @@ int main(void)
 		cmocka_unit_test(answers_are_remembered_from_look_to_look),
 		cmocka_unit_test(guesses_are_not_remembered),
 		cmocka_unit_test(where_nothing_is_known_global_addresses_of_the_host_count),
+		cmocka_unit_test(program_behind_a_tap_may_have_any_nic_that_nobody_else_has),
+		cmocka_unit_test(vpn_behind_a_tap_sends_by_a_route),
+		cmocka_unit_test(program_with_a_context_counts_beside_addresses),
 		cmocka_unit_test(node_waits_while_a_program_is_at_work),
 		cmocka_unit_test(a_router_that_this_service_made_the_kernel_ask_for_is_no_sign),
 		cmocka_unit_test(the_first_ready_of_the_boot_ends_the_wait),

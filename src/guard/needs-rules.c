@@ -26,7 +26,11 @@
  *   route that neither the kernel made nor a router advertised. So it is where no row has an
  *   answer, and beside the others where the default destination or an API server leads to an end
  *   that nobody knows (a dummy, a tap, a tunnel without a known end), or where it cannot be read
- *   which --node-ip or --hostname-override the kubelet gets.
+ *   which --node-ip or --hostname-override the kubelet gets. The program behind such an end may
+ *   have a NIC to itself, as Open vSwitch with DPDK or AF_XDP has. So where no route leads on by
+ *   hardware, as that of a VPN's own packets does, a function of Ethernet that is up, without
+ *   address and master, counts as well if a program has contexts on it, or if no other function
+ *   has an address or route.
  *
  * An answer by hardware that is no PCI function is known as well, and protects nothing.
  *
@@ -536,8 +540,31 @@ static bool is_of_host(const struct search *s, const struct address *a)
 	return a->scope < RT_SCOPE_LINK && !memory_gave(s->memory, a);
 }
 
+/* Does a route lead on by hardware? Then the program behind a tap may send by a socket. */
+static bool leads_on(const struct search *s)
+{
+	return ANY(t, s->n->routes, s->n->n_routes,
+		   (is_made(t) || t->protocol == RTPROT_RA) &&
+			   is_way_known(s, node_netdev(s->n, t->ifindex), 0));
+}
+
+/* May a program have this netdev to itself? It is none that this service brought up. */
+static bool may_be_taken(const struct search *s, const struct netdev *nd, bool has_context)
+{
+	const struct pci *pci = nd->pci[0] ? node_pci(s->n, nd->pci) : NULL;
+	const struct ibdev *ib = pci ? node_ibdev_of(s->n, pci->address) : NULL;
+
+	return pci && nd->is_up && !nd->master && !node_is_infiniband(s->n, pci) &&
+	       (!has_context || (ib && ib->n_contexts > 0)) &&
+	       !node_has_host_address(s->n, s->memory, nd->ifindex) &&
+	       !memory_entry(s->memory, "set-link-up", "", nd->ifindex, "");
+}
+
 static void add_addressed(struct search *s, enum need_why why)
 {
+	const size_t n_others = s->p->n_needs;
+	bool has_addressed;
+
 	FOREACH(a, s->n->addresses, s->n->n_addresses) {
 		const struct netdev *nd = node_netdev(s->n, a->ifindex);
 
@@ -550,6 +577,11 @@ static void add_addressed(struct search *s, enum need_why why)
 		if (nd && is_made(t))
 			add_guess(s, nd, why, "a route");
 	}
+	has_addressed = s->p->n_needs > n_others;
+	if (s->unknown_end && s->unknown_end->lookup.result >= 0 && !leads_on(s))
+		FOREACH(nd, s->n->netdevs, s->n->n_netdevs)
+			if (may_be_taken(s, nd, has_addressed))
+				add_guess(s, nd, why, "neither address nor master");
 	for (size_t i = 0; i < s->n->n_netdevs && s->n->lacks_net; i++)
 		add_weak(s, &s->n->netdevs[i], NEED_NOT_RECORDED,
 			 "this tree does not tell whether the node needs it");

@@ -49,7 +49,7 @@ enum need_why {
 	NEED_WAY,     /* a packet to where the node must reach leaves by it */
 	NEED_BEFORE,  /* one of these held before, in this boot or in the last one */
 	NEED_UNKNOWN, /* nothing tells what carries the node, and the host has an address or route
-			 on it */
+			 on it, or a program that is its only way out may have it */
 	NEED_WAITING, /* the same, and the node may still be being configured */
 	NEED_NOT_RECORDED, /* of a tree without addresses and routes: any function with a netdev */
 	_NEED_N

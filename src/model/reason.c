@@ -271,8 +271,8 @@ static const struct {
 	},
 	[REASON_NODE_NIC_UNKNOWN] = {
 		"node-nic-unknown",
-		"It is not known which NIC carries the node, so none that has an address or a route "
-		"of the host, or that another program is configuring, is changed or moved into a pod",
+		"It is not known which NIC carries the node, so none that may carry it is changed or "
+		"moved into a pod",
 		"Set [Service] NodeNIC= to the NIC that carries the node, or to none. Or wait for "
 		"the node's default route and the kubelet's address, or set them, that one by "
 		"--node-ip= in the kubelet's unit: the service takes each when it comes.",
