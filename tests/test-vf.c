@@ -1955,10 +1955,56 @@ static void the_users_of_vfs_behind_a_gap_are_seen(_unused_ void **state)
 	assert_true(strstr(text, "0000:41:00.4"));
 }
 
+static void vf_is_in_use_by_its_representor(_unused_ void **state)
+{
+	static const struct {
+		const char *port_name;
+		uint32_t master, ifindex; /* of the representor; with the address */
+		const char *expected;
+	} rows[] = {
+		{ "pf0vf1", 9, 0, "the host uses r1, the representor of a VF, below br0" },
+		{ "c1pf0vf1", 8, 0, "the host uses r1, the representor of a VF" }, /* not seen */
+		{ "pf0vf1", 0, 3, "the host uses r1, the representor of a VF" },
+		{ "pf0vf1", 0, 2, "" },
+		{ "pf0sf1", 9, 0, "" }, /* it stays without VFs */
+		{ "p0", 9, 0, "" },
+	};
+
+	FOREACH(row, rows, ELEMENTSOF(rows)) {
+		struct pci pcis[] = {
+			{ .address = "0000:41:00.0", .num_vfs = 1, .eswitch = "switchdev" },
+			{ .address = "0000:41:00.1", .physfn = "0000:41:00.0" },
+		};
+		struct netdev netdevs[] = {
+			{ 2, "eth0", "0000:41:00.0", .perm_mac = "02:00:00:00:00:01" },
+			{ 3, "r1", "0000:41:00.0", .master = row->master },
+			{ 9, "br0", .kind = "bridge" },
+		};
+		struct address a = { .ifindex = row->ifindex, .family = AF_INET };
+		const struct node n = { .pcis = pcis,
+					.n_pcis = 2,
+					.netdevs = netdevs,
+					.n_netdevs = 3,
+					.addresses = &a,
+					.n_addresses = row->ifindex > 0 };
+		_cleanup_(graph_done) struct graph g = {};
+		const struct memory memory = {};
+		char text[128];
+
+		COPY(netdevs[1].port_name, row->port_name);
+		assert_int_equal(graph_make(&n, &g), 0);
+		assert_int_equal(in_use_of_vfs(&g, &memory, &pcis[0], text, sizeof(text)),
+				 row->expected[0] != '\0');
+		assert_string_equal(text, row->expected);
+		assert_false(in_use_of_function(&g, &memory, &pcis[1], text, sizeof(text)));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_vf_that_was_made_again_is_another),
+		cmocka_unit_test(vf_is_in_use_by_its_representor),
 		cmocka_unit_test(what_came_in_between_is_looked_at_once_more),
 		cmocka_unit_test(a_new_vf_inherits_nothing),
 		cmocka_unit_test(vfs_are_born_with_autoprobe_off),

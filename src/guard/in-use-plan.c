@@ -69,6 +69,26 @@ bool in_use_of_function(const struct graph *g, const struct memory *memory, cons
 	return user_list_end(&w);
 }
 
+/* The other end of a VF goes with it: "pf0vf3", see node_netdev_of(). */
+static void add_representors(const struct graph *g, const struct memory *memory,
+			     const struct pci *pf, struct user_list *w)
+{
+	size_t at = SIZE_MAX, i;
+
+	while ((i = node_next(g->n, NODE_INDEX_NETDEV_PCI, pf->address, &at)) != SIZE_MAX) {
+		const struct netdev *nd = &g->n->netdevs[i];
+		const struct netdev *upper = graph_above(g, nd, &(size_t){ 0 });
+		char text[128];
+
+		if (!strstr(nd->port_name, "vf") ||
+		    (!upper && !nd->master && !node_has_host_address(g->n, memory, nd->ifindex)))
+			continue;
+		PRINT(text, "the host uses %s, the representor of a VF%s%s", nd->name,
+		      upper ? ", below " : "", upper ? upper->name : "");
+		user_list_add(w, text);
+	}
+}
+
 bool in_use_of_vfs(const struct graph *g, const struct memory *memory, const struct pci *pf,
 		   char *ret, size_t size)
 {
@@ -78,6 +98,7 @@ bool in_use_of_vfs(const struct graph *g, const struct memory *memory, const str
 	ret[0] = '\0';
 	while ((i = node_next(g->n, NODE_INDEX_VF, pf->address, &at)) != SIZE_MAX)
 		add_users(g, memory, &g->n->pcis[i], &w);
+	add_representors(g, memory, pf, &w);
 	return user_list_end(&w);
 }
 

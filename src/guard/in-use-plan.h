@@ -16,7 +16,8 @@
  */
 bool in_use_of_function(const struct graph *g, const struct memory *memory, const struct pci *pci,
 			char *ret, size_t size);
-/* Lists the users of all VFs of a PF. */
+/* Lists the users of all VFs of a PF, and what the host does with their representors, which go with
+ * them: a VF may be free to be handed out while its other end is a port of a bridge. */
 bool in_use_of_vfs(const struct graph *g, const struct memory *memory, const struct pci *pf,
 		   char *ret, size_t size);
 /* Lists the users of a PF's VFs, or else of its own RDMA device; for a port of a LAG also of the
