@@ -719,6 +719,7 @@ static void the_way_of_each_packet_comes_back(_unused_ void **state)
 		  .lookup = { .family = AF_INET6, .dst = { 0xfd }, .mark = 7, .result = -101 } },
 		{ .to = TO_STORAGE, .lookup = { .found = 4, .hops = { 4 }, .n_hops = 1 } },
 		{ .to = TO_STORAGE, .pci = "0000:81:00.0" },
+		{ .to = TO_MOUNT, .lookup = { .result = -EDESTADDRREQ } },
 	};
 	struct tunnel_end ends[] = {
 		{ .ifindex = 8, .family = AF_INET, .remote = { 1, 2, 3, 4 }, .mark = 7 },
@@ -741,7 +742,7 @@ static void the_way_of_each_packet_comes_back(_unused_ void **state)
 				.rules = rules,
 				.n_rules = 2,
 				.destinations = destinations,
-				.n_destinations = 4,
+				.n_destinations = 5,
 				.tunnel_ends = ends,
 				.n_tunnel_ends = 2,
 				.host_name = "node1",
@@ -758,7 +759,7 @@ static void the_way_of_each_packet_comes_back(_unused_ void **state)
 	assert_int_equal(snapshot_read(text, &back, problem, sizeof(problem)), 0);
 	assert_int_equal(back.n_netdevs, 2);
 	assert_int_equal(back.n_aways, 2);
-	assert_int_equal(back.n_destinations, 4);
+	assert_int_equal(back.n_destinations, 5);
 	assert_int_equal(back.n_tunnel_ends, 2);
 	assert_int_equal(back.n_hosts, 1);
 	assert_int_equal(back.n_socks, 1);

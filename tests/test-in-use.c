@@ -542,6 +542,20 @@ static void a_mount_by_its_netdev(struct in_use_scene *s)
 
 	*l = (struct lookup){ .found = ETH1 };
 }
+static void a_mount_from_anywhere(struct in_use_scene *s)
+{
+	*add_mount(s) = (struct lookup){ .result = -EDESTADDRREQ };
+}
+static void a_mount_from_anywhere_and_no_address(struct in_use_scene *s)
+{
+	a_mount_from_anywhere(s);
+	s->n.n_addresses = 0;
+}
+static void a_node_that_lives_on_anything(struct in_use_scene *s)
+{
+	a_mount_from_anywhere(s);
+	s->destinations[0].to = TO_STORAGE;
+}
 static void what_the_node_lives_on(struct in_use_scene *s)
 {
 	add_mount(s);
@@ -1004,6 +1018,12 @@ static const struct {
 	{ "mount elsewhere", a_mount_elsewhere, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "mount without a way", a_mount_without_a_way, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "mount by its netdev", a_mount_by_its_netdev, IN_USE_USED, "eth1 leads to nfs server" },
+	{ "mount from anywhere", a_mount_from_anywhere, IN_USE_USED,
+	  "nothing tells where this is, and eth1 may lead there: nfs server" },
+	{ "mount from anywhere and no address", a_mount_from_anywhere_and_no_address, IN_USE_FREE,
+	  "" },
+	{ "node that lives on anything", a_node_that_lives_on_anything, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
 	{ "what the node lives on", what_the_node_lives_on, IN_USE_USED,
 	  "eth1 leads to 10.30.9.9, nfs server" },
 	{ "name server", a_name_server, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },

@@ -660,6 +660,9 @@ static void routers_of_each_rail_count_alike(void **state _unused_)
 	assert_needs(&s, ETH0 " address");
 }
 
+/* Beside it, a packet leaves by eth0. */
+#define UNKNOWN_END WAY0 ", " ETH1 " unknown"
+
 static void storage_may_be_a_device(void **state _unused_)
 {
 	struct destination *d;
@@ -669,6 +672,20 @@ static void storage_may_be_a_device(void **state _unused_)
 	d = add_destination(&s, TO_STORAGE, "0.0.0.0", RAIL);
 	d->lookup.family = AF_UNSPEC;
 	assert_needs(&s, WAY1);
+}
+
+static void storage_may_be_anywhere(void **state _unused_)
+{
+	struct destination *d;
+	struct scene s;
+
+	set_scene(&s);
+	add_destination(&s, TO_DEFAULT, "192.0.2.1", UPLINK);
+	d = add_destination(&s, TO_STORAGE, "0.0.0.0", 0);
+	d->lookup = (struct lookup){ .result = -EDESTADDRREQ };
+	assert_needs(&s, UNKNOWN_END);
+	d->to = TO_MOUNT;
+	assert_needs(&s, WAY0);
 }
 
 /* SRP needs no IPoIB. */
@@ -685,9 +702,6 @@ static void storage_may_be_below_a_function(void **state _unused_)
 	COPY(netdev(&s, RAIL)->pci, "");
 	assert_needs(&s, "0000:41:00.1  way");
 }
-
-/* Beside it, storage is reached by eth0. */
-#define UNKNOWN_END WAY0 ", " ETH1 " unknown"
 
 static void a_tunnel_is_known_by_its_other_end(void **state _unused_)
 {
@@ -1622,6 +1636,7 @@ static void words_tell_where_nobody_knows_the_end(void **state _unused_)
 		  "a packet to 10.9.0.1 (a test) leaves by dummy0, and where that leads is not "
 		  "known" },
 		{ TO_API_SERVER, 0, -ENODATA, "the way to 10.9.0.1 (a test) is not known" },
+		{ TO_STORAGE, 0, -EDESTADDRREQ, "nothing tells where this is: a test" },
 		{ TO_API_SERVER, 0, -ENETUNREACH, "nothing tells which NIC carries the node" },
 	};
 
@@ -1671,6 +1686,7 @@ int main(void)
 		cmocka_unit_test(a_packet_tells_by_where_it_leaves),
 		cmocka_unit_test(routers_of_each_rail_count_alike),
 		cmocka_unit_test(storage_may_be_a_device),
+		cmocka_unit_test(storage_may_be_anywhere),
 		cmocka_unit_test(storage_may_be_below_a_function),
 		cmocka_unit_test(a_tunnel_is_known_by_its_other_end),
 		cmocka_unit_test(tunnels_may_lead_into_tunnels),

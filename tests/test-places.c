@@ -62,7 +62,7 @@ static void put(const struct tree *t, const struct file *files, size_t n)
 }
 
 /* "storage 10.0.0.9 over RDMA (nfs server of /...)"; a netdev that a file names: "storage eth1
- * (...)". */
+ * (...)"; one whose address nothing tells: "storage ? (...)". */
 static void describe(const struct node *n, char *ret, size_t size)
 {
 	static const char *const names[_TO_N] = { [TO_API_SERVER] = "api",
@@ -77,7 +77,10 @@ static void describe(const struct node *n, char *ret, size_t size)
 		const size_t len = strlen(ret);
 		char text[64] = "?";
 
-		if (d->lookup.family != AF_UNSPEC) {
+		if (d->lookup.result == -EDESTADDRREQ) {
+			assert_int_equal(d->lookup.family, AF_UNSPEC);
+			assert_int_equal(d->lookup.n_hops, 0);
+		} else if (d->lookup.family != AF_UNSPEC) {
 			assert_int_equal(d->lookup.result, -ENODATA);
 			ip_format(d->lookup.family, d->lookup.dst, UINT32_MAX, text, sizeof(text));
 		} else if (*d->pci) {
@@ -218,7 +221,11 @@ static void name_servers_are_destinations(_unused_ void **state)
 #define ON_ISCSI "storage 10.0.0.3 (iSCSI session 1, /sys/class/iscsi_connection)"
 #define NVME     "sys/devices/virtual/nvme-subsystem/nvme-subsys0"
 #define LOCAL    "sys/devices/pci0000:80/0000:80:02.0/0000:82:00.0/nvme/nvme0/nvme0n1"
-#define SRP      "sys/devices/pci0000:80/0000:80:01.0/0000:81:00.0/host5/block/sda"
+#define NBD                                                                                        \
+	{ "sys/dev/block/43:0", ">../../devices/virtual/block/nbd0" },                             \
+		{ "sys/devices/virtual/block/nbd0/pid", "77\n" }
+#define UNNAMED(what, at) "storage ? (" what " server of " at ", /" MOUNTS ")"
+#define SRP               "sys/devices/pci0000:80/0000:80:01.0/0000:81:00.0/host5/block/sda"
 
 static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 {
@@ -472,6 +479,65 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 			      "rw,mon_addr=10.0.0.1:6789/[fd00::1]:6789\n" } },
 		  .expected = "storage 10.0.0.1 (ceph server of /, /" MOUNTS "); "
 			      "storage fd00::1 (ceph server of /, /" MOUNTS ")" },
+		{ "servers that nothing names",
+		  { { MOUNTS, "1 1 0:43 / /var/lib/kubelet rw - beegfs beegfs_nodev rw\n"
+			      "1 1 0:44 / /var/lib/containerd rw - gpfs /dev/gpfs0 rw\n" },
+		    { "dev/gpfs0", "" } },
+		  .expected = UNNAMED("beegfs", "/var/lib/kubelet") },
+		{ "the same of other mounts",
+		  { { MOUNTS, "1 1 0:43 / /a rw - gpfs fs1 rw\n"
+			      "1 1 0:44 / /b rw - nfs4 other:/x rw\n" } },
+		  .is_answer = true,
+		  .expected = "mount ? (gpfs server, /" MOUNTS ")" },
+		{ "a server of several that has an address",
+		  { { MOUNTS, "1 1 0:43 / / rw - lustre a@tcp,10.0.0.4@tcp:/fs rw\n" } },
+		  .expected = "storage 10.0.0.4 (lustre server of /, /" MOUNTS ")" },
+		{ "nbd without its client",
+		  { { MOUNTS, "1 1 43:0 / / rw - xfs /dev/nbd0 rw\n" }, NBD },
+		  .expected = UNNAMED("nbd0", "/") },
+		{ "nbd without its client, and the command line names the server",
+		  { { MOUNTS, "1 1 43:0 / / rw - xfs /dev/nbd0 rw\n" },
+		    NBD,
+		    { "proc/cmdline", "netroot=nbd:10.0.0.8:2000\n" } },
+		  .expected = "storage 10.0.0.8 (netroot=, kernel command line)" },
+		{ "DRBD below LVM",
+		  { { MOUNTS, "1 1 252:0 / /var rw - xfs /dev/mapper/vg rw\n" },
+		    { "sys/dev/block/252:0", ">../../devices/virtual/block/dm-0" },
+		    { "sys/devices/virtual/block/dm-0/slaves/drbd1", ">../../drbd1" },
+		    { "sys/devices/virtual/block/drbd1/slaves/sda", ">../../../../local/sda" },
+		    { "sys/devices/local/sda/size", "1\n" } },
+		  .expected = UNNAMED("drbd1", "/var") },
+		{ "iSCSI without a connection",
+		  { { MOUNTS, "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n" },
+		    { "sys/dev/block/8:1", ">../../../" SDA "/sda1" },
+		    { SDA "/sda1/partition", "1\n" } },
+		  .expected = UNNAMED("sda", "/") },
+		{ "RBD from an address that is not here",
+		  { { MOUNTS, "1 1 251:0 / / rw - ext4 /dev/rbd0 rw\n" },
+		    { "sys/dev/block/251:0", ">../../devices/virtual/block/rbd0" },
+		    { "sys/devices/virtual/block/rbd0/size", "1\n" },
+		    { "sys/bus/rbd/devices/0/client_addr", "10.50.0.3:0/2912\n" } },
+		  .expected = UNNAMED("rbd0", "/") },
+		{ "file systems and disks of this host, and of its hypervisor",
+		  { { MOUNTS, "1 1 0:20 / / rw - overlay overlay rw,lowerdir=/l\n"
+			      "1 1 0:21 / /l rw - squashfs /dev/loop0 rw\n"
+			      "1 1 0:22 / /var rw - virtiofs data rw\n"
+			      "1 1 0:23 / /var/lib rw - btrfs /dev/vda2 rw\n"
+			      "1 1 0:24 / /var/lib/kubelet rw - 9p share rw,trans=virtio\n"
+			      "1 1 0:25 / /var/lib/containerd rw - fuse.mergerfs /a:/b rw\n"
+			      "1 1 252:0 / /var/lib/docker rw - xfs /dev/mapper/vg rw\n"
+			      "1 1 0:26 / /var/lib/rancher rw - zfs tank/r rw\n"
+			      "1 1 0:27 / /var/lib/k0s rw - ecryptfs /home/.x rw\n"
+			      "1 1 0:28 / /var/lib/containers rw - fuse.fuse-overlayfs "
+			      "fuse-overlayfs rw\n"
+			      "1 1 0:29 / /a rw - fuse.lxcfs lxcfs rw\n"
+			      "1 1 0:30 / /b rw - autofs /etc/auto.nfs rw\n"
+			      "1 1 0:31 / /c rw - nfsd nfsd rw\n"
+			      "1 1 0:32 / /d rw - rpc_pipefs sunrpc rw\n" },
+		    { "sys/dev/block/252:0", ">../../devices/virtual/block/dm-0" },
+		    { "sys/devices/virtual/block/dm-0/slaves/sda", ">../../../../local/sda" },
+		    { "sys/devices/local/sda/size", "1\n" } },
+		  .expected = "" },
 		{ "lines of another kind",
 		  { { MOUNTS, "\n1 2 3\n- - - - - - - - -\n1 1 x / / rw - nfs\n" } },
 		  .expected = "" },

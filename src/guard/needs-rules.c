@@ -25,12 +25,12 @@
  * - Nothing is known: each function below a netdev with a global address of the host, or with a
  *   route that neither the kernel made nor a router advertised. So it is where no row has an
  *   answer, and beside the others where the default destination or an API server leads to an end
- *   that nobody knows (a dummy, a tap, a tunnel without a known end), or where it cannot be read
- *   which --node-ip or --hostname-override the kubelet gets. The program behind such an end may
- *   have a NIC to itself, as Open vSwitch with DPDK or AF_XDP has. So where no route leads on by
- *   hardware, as that of a VPN's own packets does, a function of Ethernet that is up, without
- *   address and master, counts as well if a program has contexts on it, or if no other function
- *   has an address or route.
+ *   that nobody knows (a dummy, a tap, a tunnel without a known end), where nothing tells where a
+ *   file system that the node lives on comes from, or where it cannot be read which --node-ip or
+ *   --hostname-override the kubelet gets. The program behind a tap may have a NIC to itself, as
+ *   Open vSwitch with DPDK or AF_XDP has. So where no route leads on by hardware, as that of a
+ *   VPN's own packets does, a function of Ethernet that is up, without address and master, counts
+ *   as well if a program has contexts on it, or if no other function has an address or route.
  *
  * An answer by hardware that is no PCI function is known as well, and protects nothing.
  *
@@ -77,7 +77,8 @@ struct search {
 	struct plan *p;
 	bool is_ipv4_known;  /* a default destination of IPv4, or the kubelet's address */
 	bool has_default[2]; /* of IPv4 and IPv6: main has a way for the default destination */
-	/* The first default destination or API server that leads to one; or NULL. */
+	/* The first default destination or API server that leads to one, or storage that nothing
+	 * tells the place of; or NULL. */
 	const struct destination *unknown_end;
 	/* The netdev with the kubelet's address, where nothing leads on; or NULL. */
 	const struct netdev *dead_end;
@@ -456,8 +457,9 @@ static void add_destination(struct search *s, const struct destination *d)
 	add_hops(s, d, &leads);
 	if (leads != LEADS_NONE && d->to == TO_DEFAULT && d->lookup.family == AF_INET)
 		s->is_ipv4_known = true;
-	if (leads == LEADS_NONE && (d->to == TO_DEFAULT || d->to == TO_API_SERVER) &&
-	    !s->unknown_end && is_end_unknown(s, d))
+	if (leads == LEADS_NONE && !s->unknown_end &&
+	    (d->lookup.result == -EDESTADDRREQ ||
+	     ((d->to == TO_DEFAULT || d->to == TO_API_SERVER) && is_end_unknown(s, d))))
 		s->unknown_end = d;
 }
 
@@ -511,6 +513,8 @@ static void print_end(const struct search *s, char *ret, size_t size)
 	if (nd) {
 		print_words(d, nd, false, way, sizeof(way));
 		snprintf(ret, size, "%s, and where that leads is not known", way);
+	} else if (d->lookup.result == -EDESTADDRREQ) {
+		snprintf(ret, size, "nothing tells where this is: %s", d->words);
 	} else {
 		ip_format(d->lookup.family, d->lookup.dst, UINT32_MAX, address, sizeof(address));
 		snprintf(ret, size, "the way to %s (%.100s) is not known", address, d->words);

@@ -176,14 +176,24 @@ const struct netdev *places_netdev(const struct places *p, const char *name)
 	return FIND(nd, p->n->netdevs, p->n->n_netdevs, netdev_is_called(nd, name));
 }
 
-void places_add(struct places *p, enum destination_to to, const char *host, const char *words)
+void places_add_unnamed(struct places *p, enum destination_to to, const char *words)
+{
+	const struct lookup l = { .result = -EDESTADDRREQ };
+
+	if (!ANY(d, p->n->destinations, p->n->n_destinations,
+		 d->to == to && d->lookup.result == l.result))
+		append_foreign(p, to, &l, words);
+}
+
+bool places_add(struct places *p, enum destination_to to, const char *host, const char *words)
 {
 	char text[HOST_NAME_LEN], *zone;
+	bool is_known = false;
 	uint8_t bytes[16];
 	int family;
 
 	if (!COPY(text, host))
-		return;
+		return false;
 	zone = strchr(text, '%');
 	if (zone)
 		*zone++ = '\0';
@@ -192,12 +202,15 @@ void places_add(struct places *p, enum destination_to to, const char *host, cons
 			places_add_device(p, to, places_netdev(p, zone), words);
 		else if (!zone && !ip_is_link_local(family, bytes))
 			add_address(p, to, family, bytes, words);
-		return;
+		return true;
 	}
 	find_name(p, text);
 	for (size_t i = 0; i < p->n->n_hosts; i++)
-		if (streq(p->n->hosts[i].name, text))
+		if (streq(p->n->hosts[i].name, text)) {
 			add_address(p, to, p->n->hosts[i].family, p->n->hosts[i].address, words);
+			is_known = true;
+		}
+	return is_known;
 }
 
 /* --- servers --- */

@@ -34,7 +34,8 @@ struct memory;
  * asks the kernel. Where a file names the device itself (ip= on the command line, the zone of an
  * address, host_iface= of NVMe), nothing is to be asked: lookup.family is AF_UNSPEC, result 0,
  * and found and the one of hops are that netdev. Of a disk below a function they are 0, and pci is
- * that function.
+ * that function. Of storage and mounts from a place that nothing tells there is one each, with the
+ * result -EDESTADDRREQ.
  *
  * Fills host_name and hosts as well: the lines with the node's name, which is --hostname-override
  * or the host name, in lower case, as the kubelet asks for it (GetHostname() in pkg/util/node), and
@@ -52,8 +53,10 @@ struct places {
 	bool is_rdma; /* what is added now is reached over RDMA */
 };
 
-/* @host: an address, with a zone or without, or a name. */
-void places_add(struct places *p, enum destination_to to, const char *host, const char *words);
+/* @host: an address, with a zone or without, or a name. Return: is its address known? */
+bool places_add(struct places *p, enum destination_to to, const char *host, const char *words);
+/* A place that nothing tells the address of. */
+void places_add_unnamed(struct places *p, enum destination_to to, const char *words);
 /* The device itself; NULL: there is none. */
 void places_add_device(struct places *p, enum destination_to to, const struct netdev *nd,
 		       const char *words);

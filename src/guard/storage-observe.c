@@ -11,7 +11,8 @@
  *            bound to: drivers/scsi/scsi_transport_iscsi.c, iscsi_sw_tcp_host_get_param()
  *   NVMe     traddr=, host_traddr=, src_addr= and host_iface= of each controller with transport
  *            tcp or rdma: nvmf_get_address() in drivers/nvme/host/fabrics.c, nvme_tcp_get_address()
- *   nbd      the first address in the command line of its client, if that still runs
+ *   nbd      the first address in the command line of its client, if that still runs, or what the
+ *            kernel's command line names
  *   RBD      the address of this host that its client has
  *   others   the function that the disk is below: SRP, FCoE, and offloads of iSCSI
  *
@@ -23,12 +24,16 @@
  *
  * The other mounts of file systems without a device tell their servers alone, as TO_MOUNT.
  *
+ * Where nothing of this names a server of a file system or disk whose kind has its data elsewhere,
+ * the place is not known: BeeGFS, GPFS, DRBD, AoE, an nbd without its client, a server that only
+ * DNS knows. The client of FUSE is a program, whose sockets tell.
+ *
  * On the command line ip= of kernel and dracut (Documentation/admin-guide/nfs/nfsroot.rst,
  * dracut.cmdline(7)), bootdev=, BOOTIF= of pxelinux, nfsroot=, netroot=, root=, nbdroot= and
  * iscsi_target_ip=.
  *
- * Not seen: what is behind DRBD, AoE, or FCoE on a VLAN; the other devices of a btrfs; data servers
- * of pNFS; servers of Lustre behind the first colon.
+ * Not seen: what is behind FCoE on a VLAN; the other devices of a btrfs; data servers of pNFS;
+ * servers of Lustre behind the first colon.
  */
 #include "places-observe.h"
 
@@ -43,6 +48,7 @@
 #define MAX_CONF_BYTES    (1u << 20)
 #define MAX_VISITS        128u /* of mounts and block devices; rings are data */
 #define MOUNTS            "proc/self/mountinfo"
+#define SERVER_LEN        64
 
 /* A line of mountinfo, whose fields were decoded in place. */
 struct mount {
@@ -53,8 +59,10 @@ struct mount {
 struct storage {
 	struct mount *mounts; /* owned */
 	struct places *p;
-	enum destination_to to; /* of the servers of mounts */
-	size_t n_mounts;
+	const struct mount *at;   /* that is visited */
+	char nbd[SERVER_LEN];     /* "nbd0 server of /", which has no client; or "" */
+	enum destination_to to;   /* of the servers of mounts */
+	size_t n_mounts, n_named; /* servers, devices and functions */
 	uint32_t n_visits;
 };
 
@@ -63,7 +71,29 @@ static void add(struct storage *s, const char *host, const char *what, const cha
 	char words[sizeof(((struct destination *)0)->words)];
 
 	PRINT(words, "%.60s, %.90s", what, where);
-	places_add(s->p, s->to, host, words);
+	s->n_named += places_add(s->p, s->to, host, words);
+}
+
+/* "nfs4 server of /data", "drbd0 server of /". A capture has the words, and names of other folders
+ * are no part of it. */
+static void print_server(const struct storage *s, const char *of, char ret[static SERVER_LEN])
+{
+	snprintf(ret, SERVER_LEN, "%.16s server%s%.30s", of, s->to == TO_MOUNT ? "" : " of ",
+		 s->to == TO_MOUNT ? "" : s->at->point);
+}
+
+static void add_unnamed(struct storage *s, const char *what)
+{
+	char words[sizeof(((struct destination *)0)->words)];
+
+	PRINT(words, "%s, /" MOUNTS, what);
+	places_add_unnamed(s->p, s->to, words);
+}
+
+static void add_netdev(struct storage *s, const struct netdev *nd, const char *words)
+{
+	s->n_named += nd != NULL;
+	places_add_device(s->p, TO_STORAGE, nd, words);
 }
 
 static void add_device(struct storage *s, const char *name, const char *what, const char *where)
@@ -71,7 +101,7 @@ static void add_device(struct storage *s, const char *name, const char *what, co
 	char words[sizeof(((struct destination *)0)->words)];
 
 	PRINT(words, "%.60s names %.20s, %.70s", what, name, where);
-	places_add_device(s->p, TO_STORAGE, places_netdev(s->p, name), words);
+	add_netdev(s, places_netdev(s->p, name), words);
 }
 
 /* The netdev that has the address from which storage is reached, "10.0.0.5". */
@@ -89,7 +119,7 @@ static void add_local(struct storage *s, const char *text, const char *who, cons
 		 k->family == family && memcmp(k->local, bytes, ip_bits(family) / 8) == 0);
 	PRINT(words, "%.60s has its address, %.70s", who, where);
 	if (a)
-		places_add_device(s->p, TO_STORAGE, node_netdev(n, a->ifindex), words);
+		add_netdev(s, node_netdev(n, a->ifindex), words);
 }
 
 /* --- mounts --- */
@@ -152,6 +182,15 @@ static const char *const peer_keys[] = { "addr=", "mon_addr=" };
 static const char *const rdma_keys[] = { "proto=rdma", "trans=rdma", "rdma" };
 static const char *const layer_keys[] = { "lowerdir=", "lowerdir+=", "upperdir=", "datadir+=" };
 
+/* A file system whose data is elsewhere, whatever its source is. */
+static bool is_network(const struct mount *m)
+{
+	static const char *const types[] = { "beegfs", "ceph", "cifs",  "gpfs", "lustre",
+					     "nfs",    "nfs4", "panfs", "smb3", "wekafs" };
+
+	return ANY(type, types, ELEMENTSOF(types), streq(m->type, *type));
+}
+
 /* Its servers have their network behind them: "10.0.0.1@o2ib". */
 static bool is_lustre(const struct mount *m)
 {
@@ -179,12 +218,12 @@ static void add_source(struct storage *s, const struct mount *m, const char *wha
 
 static void visit_network(struct storage *s, const struct mount *m)
 {
-	char what[64], list[512];
+	const size_t n_named = s->n_named;
+	char what[SERVER_LEN], list[512];
 	bool is_found = false;
 
-	/* A capture has the words, and names of other folders are no part of it. */
-	PRINT(what, "%.16s server%s%.30s", m->type, s->to == TO_MOUNT ? "" : " of ",
-	      s->to == TO_MOUNT ? "" : m->point);
+	s->at = m;
+	print_server(s, m->type, what);
 	s->p->is_rdma = ANY(key, rdma_keys, ELEMENTSOF(rdma_keys),
 			    next_option(&(const char *){ m->options }, *key, list, sizeof(list)));
 	for (size_t i = 0; i < ELEMENTSOF(peer_keys); i++) {
@@ -207,6 +246,8 @@ static void visit_network(struct storage *s, const struct mount *m)
 	if (!is_found)
 		add_source(s, m, what);
 	s->p->is_rdma = false;
+	if (s->n_named == n_named && is_network(m))
+		add_unnamed(s, what);
 }
 
 /* The last of those that lie on each other. */
@@ -380,9 +421,20 @@ static void visit_functions(struct storage *s, const char *path)
 					 .words = "a disk is below it, /sys/class/block" };
 
 		COPY(d.pci, pci->address);
-		if (pci_is_network(pci) && strstr(path, pci->address))
+		if (pci_is_network(pci) && strstr(path, pci->address)) {
 			NODE_ADD(s->p->n, destinations, d);
+			s->n_named++;
+		}
 	}
+}
+
+/* Has this disk its data elsewhere? Its driver gives it the name. */
+static bool is_remote(const char *path)
+{
+	static const char *const names[] = { "/drbd", "/etherd!", "/rbd", "/rnbd", "/scini" };
+
+	return number_in(path, "/session") > 0 ||
+	       ANY(name, names, ELEMENTSOF(names), is_prefix(strrchr(path, '/'), *name));
 }
 
 /* @path: its folder in sysfs, or a link to it. */
@@ -392,7 +444,8 @@ static void visit_block(struct storage *s, const char *path)
 				      const char *path) = { visit_functions, visit_iscsi,
 							    visit_nvme, visit_nbd, visit_rbd };
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	char real[PATH_MAX], file[PATH_MAX];
+	char real[PATH_MAX], file[PATH_MAX], what[SERVER_LEN];
+	const size_t n_named = s->n_named;
 
 	if (s->n_visits++ >= MAX_VISITS)
 		return;
@@ -404,6 +457,11 @@ static void visit_block(struct storage *s, const char *path)
 		*strrchr(real, '/') = '\0';
 	for (size_t i = 0; i < ELEMENTSOF(visits); i++)
 		visits[i](s, real);
+	print_server(s, strrchr(real, '/') + 1, what);
+	if (s->n_named == n_named && is_prefix(what, "nbd"))
+		COPY(s->nbd, what);
+	else if (s->n_named == n_named && is_remote(real))
+		add_unnamed(s, what);
 	if (fs_read(s->p->fs, FS_PATH("%s/loop/backing_file", real), file, sizeof(file)) >= 0)
 		visit_path(s, file);
 	node_note(s->p->n, fs_list(s->p->fs, FS_PATH("%s/slaves", real), &names));
@@ -427,13 +485,17 @@ static void visit_layers(struct storage *s, const struct mount *m)
 	}
 }
 
-/* Mounts without a device number of their own name a device, a pool, or servers; the number that
- * Lustre has is of a server: client_common_fill_super() in lustre/llite/llite_lib.c. */
+/* Mounts without a device number of their own name a device, a pool, or servers. The number that
+ * Lustre has is of a server (client_common_fill_super() in lustre/llite/llite_lib.c), and the
+ * device of GPFS is a word. */
 static void visit_source(struct storage *s, const struct mount *m)
 {
 	char real[PATH_MAX];
 
-	if (!is_prefix(m->device, "0:") && !is_lustre(m))
+	s->at = m;
+	if (is_network(m))
+		visit_network(s, m);
+	else if (!is_prefix(m->device, "0:"))
 		visit_block(s, FS_PATH("sys/dev/block/%.20s", m->device));
 	else if (is_prefix(m->source, "/dev/") && resolve(s, m->source + 1, real) &&
 		 strchr(real, '/'))
@@ -596,8 +658,8 @@ static void visit_others(struct storage *s)
 	for (size_t i = 0; i < s->n_mounts; i++) {
 		const struct mount *m = &s->mounts[i];
 
-		if (!m->is_visited && (is_prefix(m->device, "0:") || is_lustre(m)) &&
-		    strpbrk(m->source, ":./"))
+		if (!m->is_visited &&
+		    (is_network(m) || (is_prefix(m->device, "0:") && strpbrk(m->source, ":./"))))
 			visit_network(s, m);
 	}
 	s->to = TO_STORAGE;
@@ -754,7 +816,11 @@ static int on_word(void *userdata, const char *word)
 void storage_add(struct places *p)
 {
 	_owns_(struct storage, mounts) s = { .p = p, .to = TO_STORAGE };
+	size_t n_named;
 
 	add_mounts(&s);
+	n_named = s.n_named;
 	node_note(p->n, cmdline_read(p->fs, on_word, &s));
+	if (*s.nbd && s.n_named == n_named)
+		add_unnamed(&s, s.nbd);
 }

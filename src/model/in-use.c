@@ -362,6 +362,18 @@ static bool find_mount(const struct node *n, const struct netdev *nd, bool over_
 	return false;
 }
 
+/* Is there a mount from a place that nothing tells? Where the node lives on it, needs tell. */
+static bool find_unnamed(const struct node *n, const struct netdev *nd, char *ret, size_t size)
+{
+	const struct destination *d = FIND(k, n->destinations, n->n_destinations,
+					   k->to == TO_MOUNT && k->lookup.result == -EDESTADDRREQ);
+
+	if (d)
+		snprintf(ret, size, "nothing tells where this is, and %s may lead there: %.80s",
+			 nd->name, d->words);
+	return d;
+}
+
 /* Without an end of its own a tunnel takes the gateway: ip_tunnel_xmit() in net/ipv4/ip_tunnel.c */
 static bool takes_gateway(const struct node *n, const struct netdev *nd)
 {
@@ -463,8 +475,8 @@ static enum in_use_degree judge_netdev(const struct graph *g, const struct memor
 		return IN_USE_USED;
 	}
 	if (degree == IN_USE_FREE && find_route(n, nd, is_ra_ours, false, why, size))
-		return IN_USE_ADDRESSED;
-	return degree;
+		degree = IN_USE_ADDRESSED;
+	return degree == IN_USE_ADDRESSED && find_unnamed(n, nd, why, size) ? IN_USE_USED : degree;
 }
 
 /* The netdevs here that go when the function goes. Any address of a VF or SF is a use. */

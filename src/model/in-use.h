@@ -64,10 +64,10 @@ enum in_use_degree {
  * nor does a tunnel that is up begin at one of these addresses, or lead into one of these networks,
  * by its end or by the gateway of a route, where its packets are not known to leave by another
  * netdev. No packet to the server of a mounted file system leaves by such a netdev, since a client
- * may have no socket while it is idle. While node.has_socks is false, an address is a use; one on a
- * scalable function of it always is. An address or route that given_look() cannot
- * keep whole is a use, for the host would not get it back. A use that was seen goes before one that
- * could not be told.
+ * may have no socket while it is idle, nor is there a mount from a place that nothing tells. While
+ * node.has_socks is false, an address is a use; one on a scalable function of it always is. An
+ * address or route that given_look() cannot keep whole is a use, for the host would not get it
+ * back. A use that was seen goes before one that could not be told.
  */
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
 				 const struct pci *f, bool is_ra_ours, char *why, size_t size);

@@ -106,7 +106,8 @@ struct lookup {
 	uint32_t ifindex; /* of the NIC that is meant; without a source the output device: 0: any */
 	uint32_t mark;    /* of the packet, 0: none */
 
-	int result;         /* 0 or -errno; -ENODATA: not asked, and it could not be computed */
+	int result;         /* 0 or -errno; -ENODATA: not asked, and it could not be computed;
+			     * -EDESTADDRREQ: nothing tells the address of the destination */
 	uint32_t found;     /* ifindex that it would leave by */
 	uint8_t source[16]; /* that the packet would have; all zero: not told */
 	/* The route that matched (RTM_F_FIB_MATCH), where a destination is asked about: */
