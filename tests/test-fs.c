@@ -311,6 +311,10 @@ static void ways_end_where_a_root_has_them(void **state)
 		assert_string_equal(way, "a/b/file");
 	}
 
+	/* As far as it is known, when the end is not there. */
+	assert_int_equal(fs_resolve(&p->fs, "to-b/absent/x", way), -ENOENT);
+	assert_string_equal(way, "a/b/absent/x");
+
 	/* What is written goes the same ways. */
 	assert_int_equal(fs_replace(&p->fs, "out/made", "x", 1, 0644), -ENOENT);
 	assert_int_equal(fs_replace(&p->fs, "to-b/made", "x", 1, 0644), 1);

@@ -506,12 +506,15 @@ static void visit_source(struct storage *s, const struct mount *m)
 		visit_network(s, m);
 }
 
+/* Where a link leads to need not be there: a copy may lack it, and its mount is known by its text.
+ */
 static void visit_path(struct storage *s, const char *path)
 {
 	char real[PATH_MAX], whole[PATH_MAX + 1];
+	const int r = fs_resolve(s->p->fs, fs_bare(path), real);
 	struct mount *m;
 
-	if (*fs_bare(path) && resolve(s, fs_bare(path), real))
+	if (r == 0 || r == -ENOENT)
 		PRINT(whole, "/%s", real);
 	else
 		COPY(whole, path);

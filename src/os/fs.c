@@ -114,22 +114,19 @@ static int walk_to_root(struct walk *w)
 	return walk_to(w, fd < 0 ? -errno : fd);
 }
 
-/* Adds the name to the way. Return: a descriptor of it or -errno. */
+/* Adds the name to the way, also of what is not there. Return: a descriptor of it or -errno. */
 static int walk_step(struct walk *w, const char *name, int flags, mode_t mode)
 {
 	const size_t have = strlen(w->done), size = strlen(name) + 1;
-	int fd = openat(w->at, name, flags | O_NOFOLLOW, mode);
+	int fd;
 
-	if (fd < 0)
-		return -errno;
-	if (have + 1 + size > sizeof(w->done)) {
-		close(fd);
+	if (have + 1 + size > sizeof(w->done))
 		return -ENAMETOOLONG;
-	}
 	if (have > 0)
 		w->done[have] = '/';
 	memcpy(w->done + have + (have > 0), name, size);
-	return fd;
+	fd = openat(w->at, name, flags | O_NOFOLLOW, mode);
+	return fd < 0 ? -errno : fd;
 }
 
 static int walk_into(struct walk *w, const char *name)
@@ -232,7 +229,8 @@ static int walk_open(struct walk *w, int flags, mode_t mode)
 	return fd < 0 ? -errno : fd;
 }
 
-/* @ret_way: NULL, or the path without links, each of which is recorded. */
+/* @ret_way: NULL, or the path without links, each of which is recorded; with -ENOENT those of what
+ * is not there are not known. */
 static int open_by_hand(const struct fs *fs, const char *path, int flags, mode_t mode,
 			char *ret_way)
 {
@@ -249,10 +247,8 @@ static int open_by_hand(const struct fs *fs, const char *path, int flags, mode_t
 	r = walk_to_root(&w);
 	if (r >= 0)
 		r = walk_open(&w, flags, mode);
-	if (r < 0)
-		return r;
-	if (ret_way)
-		copy(ret_way, PATH_MAX, w.done);
+	if (ret_way && (r >= 0 || r == -ENOENT))
+		snprintf(ret_way, PATH_MAX, "%s%s%s", w.done, *w.rest ? "/" : "", w.rest);
 	return r;
 }
 

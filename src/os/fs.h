@@ -81,8 +81,9 @@ void fs_note_unread(const struct fs *fs, const char *path, int error);
  */
 int fs_open(const struct fs *fs, const char *path, int flags);
 
-/* The way to an existing file without links, all of which were followed inside the root. */
-int fs_resolve(const struct fs *fs, const char *path, char ret[static PATH_MAX]); /* 0 or -errno */
+/* The way to a file without links, all of which were followed inside the root. Return: 0 or -errno;
+ * with -ENOENT @ret is the way as far as it is known. */
+int fs_resolve(const struct fs *fs, const char *path, char ret[static PATH_MAX]);
 
 /*
  * Reads a line of sysfs or procfs, without its newline; @buf is empty when that fails. -EMSGSIZE:
