@@ -1682,6 +1682,32 @@ static void what_we_bring_up_takes_no_default_route(_unused_ void **state)
 	}
 }
 
+/* The kernel brings them up with what they are on: vlan_device_event() in net/8021q/vlan.c. */
+static void nor_do_vlans_that_come_up_with_it(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	char text[256] = "";
+	struct scene s;
+
+	set_scene(&s, 1);
+	netdev_of(&s, FIRST)->is_up = false;
+	for (uint32_t i = 0; i < 4; i++) {
+		static const char *const names[] = { "vlan", "on-vlan", "macvlan", "up" };
+		struct netdev *nd = add_netdev(&s, 30 + i, names[i], "");
+
+		COPY(nd->kind, i == 2 ? "macvlan" : "vlan");
+		nd->link = i == 1 ? 30 : netdev_of(&s, FIRST)->ifindex;
+		nd->is_up = i == 3;
+		set_ra(nd, 1, 1);
+	}
+	make_plan(&s, &p);
+	FOREACH(a, p.actions, p.n_actions)
+		append_word(text, sizeof(text), "; ", "%s %s %" PRIu32, verb_name(a->verb),
+			    a->detail, a->ifindex);
+	assert_string_equal(text, "set-sysctl vlan 30; set-sysctl on-vlan 31; "
+				  "set-link-up eth1 10");
+}
+
 /* --- routes --- */
 
 /* As the kernel does for each address, of this netdev's RDMA device. */
@@ -4313,6 +4339,7 @@ int main(void)
 		cmocka_unit_test(a_route_that_a_manager_made_is_reported),
 		cmocka_unit_test(what_udev_has_not_named_is_not_brought_up),
 		cmocka_unit_test(what_we_bring_up_takes_no_default_route),
+		cmocka_unit_test(nor_do_vlans_that_come_up_with_it),
 		cmocka_unit_test(systemd_runs_its_generators_again_before_the_node_is_ready),
 		cmocka_unit_test(a_malformed_configuration_asks_nothing_of_the_kubelets_programs),
 		cmocka_unit_test(a_finished_node_has_an_empty_plan_and_is_ready),

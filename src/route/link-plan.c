@@ -42,12 +42,24 @@ static void want_no_default_route(const struct memory *unmanaged, struct plan *p
 	a->detail = action_text(&p->texts, nd->name);
 }
 
-/* Is the address on the netdev, or on a VLAN of it? */
+/* VLANs above it go up with it: vlan_device_event() in net/8021q/vlan.c. */
+static void want_no_default_routes(const struct node *n, const struct memory *unmanaged,
+				   struct plan *p, const struct device *d, const struct netdev *nd)
+{
+	const struct netdev *upper;
+
+	want_no_default_route(unmanaged, p, d, nd);
+	for (size_t i = 0; (upper = graph_above(&p->graph, nd, &i));)
+		if (upper->netns == 0 && !upper->is_up && nic_netdev_is_vlan_on(n, upper, nd))
+			want_no_default_route(unmanaged, p, d, upper);
+}
+
+/* Is the address on the netdev, or on a VLAN that goes up with it? */
 static bool is_on(const struct node *n, const struct address *a, const struct netdev *nd)
 {
 	const struct netdev *on = node_netdev(n, a->ifindex);
 
-	return on && (on == nd || (streq(on->kind, "vlan") && on->link == nd->ifindex));
+	return on == nd || nic_netdev_is_vlan_on(n, on, nd);
 }
 
 static void want_up(const struct node *n, const struct memory *unmanaged, struct plan *p,
@@ -59,12 +71,11 @@ static void want_up(const struct node *n, const struct memory *unmanaged, struct
 	/* A port that is up can be enslaved by no plain "ip link set master": bond_enslave(). */
 	if (nd->is_up || (node_keeps_down(n, nd) && !p->is_wait_over))
 		return;
-	/* VLANs above it go up with it: vlan_device_event() in net/8021q/vlan.c. */
 	if (ANY(x, n->addresses, n->n_addresses,
 		!nd->master && is_on(n, x, nd) && nic_netdev_diverts(n, x, detail, sizeof(detail))))
 		return plan_add_wait(p, STEP_LINK, CLASS_IMPOSSIBLE, d->pci->address,
 				     REASON_ADDRESS_DIVERTS, "%s", detail);
-	want_no_default_route(unmanaged, p, d, nd);
+	want_no_default_routes(n, unmanaged, p, d, nd);
 
 	a = plan_add(p, VERB_SET_LINK_UP, d->pci->address);
 	a->ifindex = nd->ifindex;

@@ -168,8 +168,8 @@ static bool has_routed_address(const struct node *n, const struct netdev *nd)
 	return ANY(a, of, n_of, nic_netdev_is_routed(a));
 }
 
-/* A VLAN on the rail, or on a VLAN on it; one on macsec or a tunnel is none of the rail's. */
-static bool is_vlan_on(const struct node *n, const struct netdev *upper, const struct netdev *nd)
+bool nic_netdev_is_vlan_on(const struct node *n, const struct netdev *upper,
+			   const struct netdev *nd)
 {
 	for (int depth = 0; depth < 8 && upper && streq(upper->kind, "vlan"); depth++) {
 		if (upper->link == nd->ifindex)
@@ -196,7 +196,7 @@ const struct netdev *nic_netdev_next_vlan(const struct config *c, const struct p
 	if (is_given_address(c, d) || has_routed_address(p->graph.n, nd))
 		return NULL;
 	while ((upper = graph_above(&p->graph, nd, i)))
-		if (upper->netns == 0 && is_vlan_on(p->graph.n, upper, nd) &&
+		if (upper->netns == 0 && nic_netdev_is_vlan_on(p->graph.n, upper, nd) &&
 		    has_routed_address(p->graph.n, upper))
 			return upper;
 	return NULL;

@@ -11,6 +11,12 @@
 const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex); /* or NULL */
 
 /*
+ * Is @upper, which may be NULL, a VLAN on @nd or on a VLAN on it? One on macsec or a tunnel is not.
+ */
+bool nic_netdev_is_vlan_on(const struct node *n, const struct netdev *upper,
+			   const struct netdev *nd);
+
+/*
  * The next VLAN above @nd, the netdev of @d or its bond, that has the rail's addresses, then NULL;
  * @i is 0 before the first. Where @nd itself has an address to route for, or Address= is to give it
  * one, those of VLANs are the host's, such as of its storage.
