@@ -332,6 +332,69 @@ static void by_a_gateway_that_is_not_known(struct scene *s)
 	add_node_route(s);
 }
 
+#define BY_GATEWAY                                                                                 \
+	"set-route " FIRST " 10.0.0.0/24 table 11400010\n"                                         \
+	"set-route " FIRST " 0.0.0.0/0 table 11400010\n"                                           \
+	"add-rule " FIRST " from 10.0.0.2 table 11400010\n"                                        \
+	"add-rule " FIRST " oif eth1 table 11400010"
+
+/* Another program's table 100, with a default route by this NIC, and its rule. */
+static struct rule *add_others_rule(struct scene *s, const char *src, uint32_t src_len,
+				    uint32_t preference)
+{
+	struct rule *rule = &s->rules[s->node.n_rules++];
+
+	add_route(s, "0.0.0.0", 0, RAIL1, "10.0.0.254", 0)->table = 100;
+	*rule = (struct rule){ .preference = preference,
+			       .table = 100,
+			       .protocol = RTPROT_STATIC,
+			       .action = FR_ACT_TO_TBL,
+			       .src_len = src_len,
+			       .suppress_prefix = -1 };
+	parse(src, &rule->family, rule->src);
+	return rule;
+}
+static void led(struct scene *s)
+{
+	s->config.route.rules = POLICY_RULES_YES;
+	one_with_gateway_behind_another(s);
+	add_others_rule(s, "10.0.0.2", 32, 32765);
+}
+static void led_by_prefix(struct scene *s)
+{
+	s->config.route.rules = POLICY_RULES_YES;
+	one_with_gateway_behind_another(s);
+	add_others_rule(s, "10.0.0.0", 24, 100);
+}
+static void led_point_to_point(struct scene *s)
+{
+	s->config.route.rules = POLICY_RULES_YES;
+	add_address(s, RAIL1, "10.0.0.1", 31, 200);
+	add_others_rule(s, "10.0.0.1", 32, 32765);
+	add_node_route(s);
+}
+static void led_by_another_nic(struct scene *s)
+{
+	led(s);
+	s->routes[s->node.n_routes - 1].ifindex = OTHER;
+}
+static void led_to_its_prefix(struct scene *s)
+{
+	led(s);
+	s->routes[s->node.n_routes - 1].prefix_len = 24;
+	memcpy(s->routes[s->node.n_routes - 1].dst, (const uint8_t[]){ 10, 0, 0, 0 }, 4);
+}
+static void led_from_behind_main(struct scene *s)
+{
+	led(s);
+	s->rules[0].preference = 40000;
+}
+static void led_as_one_of_two(struct scene *s)
+{
+	led(s);
+	add_address(s, RAIL1, "10.0.0.9", 24, 0)->flags |= IFA_F_SECONDARY;
+}
+
 static void a_table_and_rules_for_each_nic_that_needs_them(_unused_ void **state)
 {
 	static const struct {
@@ -355,10 +418,7 @@ static void a_table_and_rules_for_each_nic_that_needs_them(_unused_ void **state
 		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
 		  "add-rule " FIRST " oif eth1 table 11400010" },
 		{ "main picks another behind the gateway", one_with_gateway_behind_another,
-		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
-		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
-		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
-		  "add-rule " FIRST " oif eth1 table 11400010" },
+		  BY_GATEWAY },
 		{ "gateways of IPv6", by_gateways_of_ipv6,
 		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
 		  "set-route " FIRST " 10.90.0.0/16 table 11400010\n"
@@ -393,6 +453,16 @@ static void a_table_and_rules_for_each_nic_that_needs_them(_unused_ void **state
 		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
 		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
 		  "add-rule " FIRST " oif eth1 table 11400010" },
+		{ "another program leads from the address", led, "" },
+		{ "another program leads from its prefix", led_by_prefix, "" },
+		{ "another program leads from it to a peer", led_point_to_point, "" },
+		{ "another program leads to another NIC", led_by_another_nic, BY_GATEWAY },
+		{ "another program leads to the prefix alone", led_to_its_prefix, BY_GATEWAY },
+		{ "another program's rule is behind main", led_from_behind_main, BY_GATEWAY },
+		{ "another program leads from one of two", led_as_one_of_two,
+		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
+		  "add-rule " FIRST " from 10.0.0.9 table 11400010" },
 		{ "down", down, "set-link-up " FIRST },
 		{ "of a bond", bonded,
 		  "set-route " FIRST " 10.0.0.0/24 table 11400095\n"
@@ -491,6 +561,10 @@ static void address_gone(struct scene *s)
 {
 	s->node.n_addresses = 0;
 	s->ports[0].n_gids = 1;
+}
+static void led_since_then(struct scene *s)
+{
+	add_others_rule(s, "10.0.0.2", 32, 32765);
 }
 static void renamed(struct scene *s)
 {
@@ -598,6 +672,11 @@ static void only_the_difference_is_written(_unused_ void **state)
 		{ "one twice", rule_twice, "remove-rule " FIRST " from 10.0.0.2 table 11400010" },
 		{ "one of another program", rule_of_another, "" },
 		{ "without address", address_gone,
+		  "remove-rule " FIRST " from 10.0.0.2 table 11400010\n"
+		  "remove-rule " FIRST " oif eth1 table 11400010\n"
+		  "remove-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		  "remove-route " FIRST " 0.0.0.0/0 table 11400010" },
+		{ "another program leads from it", led_since_then,
 		  "remove-rule " FIRST " from 10.0.0.2 table 11400010\n"
 		  "remove-rule " FIRST " oif eth1 table 11400010\n"
 		  "remove-route " FIRST " 10.0.0.0/24 table 11400010\n"

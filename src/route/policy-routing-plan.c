@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Table: for each NIC a routing table of its own, and the rules that lead traffic into it that has
- * an address of the NIC, or is bound to the NIC.
+ * an address of the NIC, or is bound to the NIC. Addresses that another program leads out by the
+ * NIC already have none.
  *
  * Raw verbs look routes up with the GID's netdev as oif, RDMA-CM and TCP with the address as
  * source: it takes both rules, for without the second an unbound source misses the table, and
@@ -28,12 +29,24 @@ struct tables {
 	bool is_short; /* there was no memory for one of them, which is here instead */
 	struct route spare_route;
 	struct rule spare_rule;
+	struct node others; /* the node without the rules of ours; its rules are owned */
 };
 
 static void tables_done(struct tables *t)
 {
 	free(t->routes);
 	free(t->rules);
+	free(t->others.rules);
+}
+
+static void take_others(const struct node *n, struct tables *l)
+{
+	l->others = *n;
+	l->others.rules = NULL;
+	l->others.n_rules = 0;
+	FOREACH(rule, n->rules, n->n_rules)
+		if (rule->protocol != OWN_PROTOCOL)
+			l->is_short |= ADD(l->others.rules, l->others.n_rules, *rule) < 0;
 }
 
 static uint32_t table_of(const struct nic_netdev *k)
@@ -43,13 +56,18 @@ static uint32_t table_of(const struct nic_netdev *k)
 
 /* --- does a NIC need one? --- */
 
+/* Is it an address of the NIC, of this family (AF_UNSPEC: of any), to route for? */
+static bool is_of(const struct plan *p, const struct nic_netdev *k, const struct address *a,
+		  int family)
+{
+	return a->ifindex == k->netdev->ifindex && nic_netdev_is_routed(a) &&
+	       !nic_netdev_is_leaving(p, a) && (family == AF_UNSPEC || a->family == family);
+}
+
 static bool has_routed_address(const struct node *n, const struct plan *p,
 			       const struct nic_netdev *k, int family)
 {
-	return ANY(a, n->addresses, n->n_addresses,
-		   a->ifindex == k->netdev->ifindex && nic_netdev_is_routed(a) &&
-			   !nic_netdev_is_leaving(p, a) &&
-			   (family == AF_UNSPEC || a->family == family));
+	return ANY(a, n->addresses, n->n_addresses, is_of(p, k, a, family));
 }
 
 static size_t count_rdma_nics(const struct node *n, const struct plan *p)
@@ -221,6 +239,51 @@ static void add_routes(const struct node *n, struct tables *l, const struct nic_
 	}
 }
 
+/* Finds an address that the route leads to and that is not one of this host. */
+static void find_place(const struct node *n, const struct route *t, uint8_t ret[static 16])
+{
+	/* RFC 5737 and 3849: addresses of no network, so the default route has them. */
+	static const uint8_t nobodys[2][16] = { { 192, 0, 2, 0 }, { 0x20, 0x01, 0x0d, 0xb8 } };
+	const uint8_t *dst = t->prefix_len > 0 ? t->dst : nobodys[t->family == AF_INET6];
+	const uint32_t bits = ip_bits(t->family);
+
+	memcpy(ret, dst, 16);
+	/* The first address is of the network itself, but of two and of one alone. */
+	for (uint8_t last = t->prefix_len < bits - 1; last < 255; last++) {
+		ret[bits / 8 - 1] = dst[bits / 8 - 1] | last;
+		if (!ANY(a, n->addresses, n->n_addresses,
+			 a->family == t->family && memcmp(a->local, ret, 16) == 0))
+			return;
+	}
+}
+
+/*
+ * Has another program a rule for what this address sends, and does that leave by this very NIC,
+ * wherever its table leads? A rule of ours would come before that one, with another gateway.
+ */
+static bool is_led(const struct node *n, const struct tables *l, const struct nic_netdev *k,
+		   const struct address *a)
+{
+	if (!ANY(rule, l->others.rules, l->others.n_rules,
+		 rule->family == a->family && rule->src_len > 0 && !rule->is_invert &&
+			 rule->table != table_of(k) &&
+			 ip_is_in_prefix(a->local, rule->src, rule->src_len)))
+		return false;
+
+	FOREACH(t, l->routes, l->n_routes) {
+		struct lookup way = { .family = a->family };
+
+		if (t->table != table_of(k) || t->family != a->family)
+			continue;
+		memcpy(way.address, a->local, sizeof(way.address));
+		find_place(n, t, way.dst);
+		route_find(&l->others, &way);
+		if (way.result < 0 || ANY(hop, way.hops, way.n_hops, *hop != k->netdev->ifindex))
+			return false;
+	}
+	return true;
+}
+
 static struct rule *add_rule(struct tables *l, const struct nic_netdev *k, int family,
 			     uint32_t preference)
 {
@@ -245,23 +308,42 @@ static void add_source_rule(struct tables *l, const struct nic_netdev *k, const 
 	rule->src_len = ip_bits(a->family);
 }
 
+/* The rules for @k, whose routes are there. What is bound to the NIC has an address that another
+ * program leads, where it does. */
+static void add_rules(const struct node *n, const struct plan *p, struct tables *l,
+		      const struct nic_netdev *k, int family)
+{
+	bool has_led = false;
+
+	FOREACH(a, n->addresses, n->n_addresses) {
+		if (!is_of(p, k, a, family))
+			continue;
+		if (is_led(n, l, k, a))
+			has_led = true;
+		else
+			add_source_rule(l, k, a);
+	}
+	if (!has_led)
+		COPY(add_rule(l, k, family, OWN_PREFERENCE_OIF)->oif, k->netdev->name);
+}
+
 static void add_family(const struct node *n, const struct plan *p, struct tables *l,
 		       const struct nic_netdev *k, int family)
 {
+	const size_t n_routes = l->n_routes, n_rules = l->n_rules;
+
 	if (!has_routed_address(n, p, k, family))
 		return;
 
-	FOREACH(a, n->addresses, n->n_addresses) {
-		if (a->ifindex != k->netdev->ifindex || a->family != family ||
-		    !nic_netdev_is_routed(a) || nic_netdev_is_leaving(p, a))
-			continue;
-		add_prefix(l, k, a);
-		add_source_rule(l, k, a);
-	}
+	FOREACH(a, n->addresses, n->n_addresses)
+		if (is_of(p, k, a, family))
+			add_prefix(l, k, a);
 	add_routes(n, l, k, family, false);
 	add_routes(n, l, k, family, true);
 	add_default(n, l, k, family);
-	COPY(add_rule(l, k, family, OWN_PREFERENCE_OIF)->oif, k->netdev->name);
+	add_rules(n, p, l, k, family);
+	if (l->n_rules == n_rules) /* no packet would look into the table */
+		l->n_routes = n_routes;
 }
 
 /* The routes of a netdev that is down are gone, and cannot be made: its rules go with them. */
@@ -381,26 +463,10 @@ static void remove_routes(const struct node *n, struct plan *p, const struct tab
 
 /* --- does it hold? --- */
 
-/* Finds an address on the link that is not one of this host. */
-static void find_neighbour(const struct node *n, const struct route *t, uint8_t ret[static 16])
-{
-	const uint32_t bytes = ip_bits(t->family) / 8;
-
-	memcpy(ret, t->dst, 16);
-	for (uint8_t last = 1; last < 255; last++) {
-		ret[bytes - 1] = t->dst[bytes - 1] | last;
-		if (!ANY(a, n->addresses, n->n_addresses,
-			 a->family == t->family && memcmp(a->local, ret, 16) == 0))
-			return;
-	}
-}
-
 /* Finds a destination that the table of this rule has a route for. */
 static bool find_destination(const struct node *n, const struct tables *want,
 			     const struct rule *rule, uint8_t ret[static 16])
 {
-	/* RFC 5737 and 3849: addresses of no network, so the default route has them. */
-	struct route nobodys = { .family = rule->family, .dst = { 0x20, 0x01, 0x0d, 0xb8 } };
 	const struct route *best = NULL;
 
 	FOREACH(t, want->routes, want->n_routes)
@@ -409,10 +475,7 @@ static bool find_destination(const struct node *n, const struct tables *want,
 			best = t;
 	if (!best || best->prefix_len == ip_bits(rule->family))
 		return false;
-
-	if (rule->family == AF_INET)
-		memcpy(nobodys.dst, (const uint8_t[]){ 192, 0, 2, 0 }, 4);
-	find_neighbour(n, best->prefix_len > 0 ? best : &nobodys, ret);
+	find_place(n, best, ret);
 	return true;
 }
 
@@ -489,6 +552,7 @@ void plan_policy_routing(const struct config *c, const struct node *n,
 	if (!c->route.manage)
 		return;
 
+	take_others(n, &want);
 	collect(c, n, p, &want);
 	plan_difference(n, p, &want);
 	p->texts.is_short |= want.is_short;
