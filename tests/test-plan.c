@@ -2623,6 +2623,50 @@ static void an_mtu_is_not_lowered_below_a_port_of_another_device(_unused_ void *
 	}
 }
 
+/* The kernel takes IPv6 off a netdev below 1280: addrconf_notify() in net/ipv6/addrconf.c. */
+static void an_mtu_too_small_for_ipv6_in_use_is_refused(_unused_ void **state)
+{
+	static const char lowered[] = "set-mtu " FIRST " 1500->1000";
+	static const char refused[] = "set-mtu " FIRST " 1500->1000 refused mtu-under-ipv6";
+	static const struct {
+		const char *address, *of_vlan, *via;
+		uint32_t want;
+		const char *expected, *detail;
+	} rows[] = {
+		{ "10.0.0.2", NULL, NULL, 1000, lowered, "eth1 and eth1.7" },
+		{ "fe80::2", NULL, NULL, 1000, lowered, "eth1 and eth1.7" },
+		{ "fe80::2", NULL, "fe80::1", 1000, refused, "eth1" },
+		{ "fd00::2", NULL, NULL, 1000, refused, "eth1" },
+		{ "fd00::2", NULL, NULL, 1280, "set-mtu " FIRST " 1500->1280", "eth1 and eth1.7" },
+		{ "10.0.0.2", "fd00::2", NULL, 1000, refused, "eth1.7" },
+		{ "10.0.0.2", "fe80::2", NULL, 1000, lowered, "eth1 and eth1.7" },
+	};
+
+	FOREACH(row, rows, ELEMENTSOF(rows)) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct netdev *vlan;
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.sections[0].mtu = row->want;
+		vlan = add_netdev(&s, 30, "eth1.7", "");
+		COPY(vlan->kind, "vlan");
+		vlan->link = netdev_of(&s, FIRST)->ifindex;
+		add_address(&s, vlan->link, row->address, 24)->scope =
+			is_prefix(row->address, "fe80") ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+		if (row->of_vlan)
+			add_address(&s, vlan->ifindex, row->of_vlan, 64)->scope =
+				is_prefix(row->of_vlan, "fe80") ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+		if (row->via) {
+			add_route(&s, "10.90.0.0", 16, vlan->link, 20, RTPROT_BGP);
+			COPY(s.routes[0].via, row->via);
+		}
+		make_plan(&s, &p);
+		assert_plan(&s, row->address, row->expected);
+		assert_row(row->address, p.actions[0].detail, row->detail);
+	}
+}
+
 static void on_a_vlan(struct scene *s)
 {
 	struct netdev *vlan = add_netdev(s, 30, "eth1.7", "");
@@ -4365,6 +4409,7 @@ int main(void)
 		cmocka_unit_test(a_vf_gets_no_larger_mtu_than_its_pf_keeps),
 		cmocka_unit_test(a_vlan_with_the_rails_addresses_gets_its_mtu),
 		cmocka_unit_test(an_mtu_is_not_lowered_below_a_port_of_another_device),
+		cmocka_unit_test(an_mtu_too_small_for_ipv6_in_use_is_refused),
 		cmocka_unit_test(a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow),
 		cmocka_unit_test(
 			prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run),

@@ -604,6 +604,13 @@ static const struct {
 		"MTU is set before the virtual functions are created.",
 		SEVERITY_ERROR,
 	},
+	[REASON_MTU_UNDER_IPV6] = {
+		"mtu-under-ipv6",
+		"MTU= is below 1280, with which the kernel would take the IPv6 addresses and routes "
+		"off the network device that is named",
+		"Raise MTU= to 1280 or more, or remove the IPv6 addresses and routes of the device.",
+		SEVERITY_ERROR,
+	},
 	[REASON_MTU_OF_BOND] = {
 		"mtu-of-bond",
 		"MTU= is not set on a port of another network device (bond, team, bridge, the "

@@ -97,6 +97,7 @@ enum reason {
 	/* link */
 	REASON_MTU_TOO_LARGE,
 	REASON_MTU_UNDER_VFS,
+	REASON_MTU_UNDER_IPV6,
 	REASON_MTU_OF_BOND, /* a hint */
 	/* qos */
 	REASON_DCBX_FIRMWARE,

@@ -7,6 +7,11 @@
 #include "../step/quirk-rules.h"
 #include "nic-netdev-rules.h"
 
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#define IPV6_MIN_MTU 1280 /* include/uapi/linux/ipv6.h */
+
 /* Does the kernel take default routes from router advertisements for it? Not known: no. */
 static bool takes_default_routes(const struct netconf *c)
 {
@@ -152,6 +157,32 @@ static const struct netdev *find_lowered_port(const struct node *n, const struct
 	return upper;
 }
 
+/* Has it an address or a route of IPv6, or a route by a gateway of IPv6, beside the kernel's own?
+ */
+static bool has_ipv6(const struct node *n, const struct netdev *nd)
+{
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex == nd->ifindex && a->family == AF_INET6 &&
+			   a->scope != RT_SCOPE_LINK) ||
+	       ANY(t, n->routes, n->n_routes,
+		   t->ifindex == nd->ifindex &&
+			   (*t->via || (t->family == AF_INET6 && t->protocol != RTPROT_KERNEL)));
+}
+
+/*
+ * The netdev that would lose what it has of IPv6 with this MTU: addrconf_notify() in
+ * net/ipv6/addrconf.c. NULL: none would. One in another namespace may have something.
+ */
+static const struct netdev *find_losing_ipv6(const struct node *n, const struct plan *p,
+					     const struct netdev *nd, uint32_t mtu)
+{
+	const struct netdev *it = mtu < IPV6_MIN_MTU && mtu < nd->mtu ? nd : NULL;
+
+	for (size_t i = 0; it && it->netns == 0 && !has_ipv6(n, it);)
+		it = next_lowered(p, nd, mtu, &i);
+	return it;
+}
+
 static const char *name_lowered(struct plan *p, const struct netdev *nd, uint32_t mtu)
 {
 	const struct netdev *upper;
@@ -181,7 +212,7 @@ static void want_mtu(const struct node *n, struct plan *p, const struct device *
 		     const struct netdev *nd)
 {
 	const uint32_t want = find_wanted(n, p, d, nd);
-	const struct netdev *port;
+	const struct netdev *port, *losing = NULL;
 	struct action *a;
 
 	if (want == 0 || want == nd->mtu || (d->is_vf && d->unsupported & VF_SETTING_MTU))
@@ -196,6 +227,9 @@ static void want_mtu(const struct node *n, struct plan *p, const struct device *
 	else if (is_kept_by_vfs(n, d, want))
 		a = plan_add_reason(p, VERB_SET_MTU, CLASS_REFUSED, d->pci->address,
 				    REASON_MTU_UNDER_VFS);
+	else if ((losing = find_losing_ipv6(n, p, nd, want)))
+		a = plan_add_reason(p, VERB_SET_MTU, CLASS_REFUSED, d->pci->address,
+				    REASON_MTU_UNDER_IPV6);
 	else if ((port = find_lowered_port(n, p, nd, want)))
 		return hint_mtu(n, p, d, port);
 	else
@@ -206,8 +240,8 @@ static void want_mtu(const struct node *n, struct plan *p, const struct device *
 	if (a->reason == REASON_MTU_TOO_LARGE)
 		a->detail = plan_text(p, "%s takes at most %" PRIu32, nd->name, nd->max_mtu);
 	else
-		a->detail =
-			a->reason ? action_text(&p->texts, nd->name) : name_lowered(p, nd, want);
+		a->detail = a->reason ? action_text(&p->texts, (losing ?: nd)->name)
+				      : name_lowered(p, nd, want);
 }
 
 /*

@@ -22,7 +22,7 @@ static const struct {
 	  { "option-conflict", "autoprobe-off", "gpu-shared-multi", "worker-died",
 	    "ready-timeout" } },
 	{ "test-plan.c",
-	  { "no-gid", "route-not-ranked", "vke-mode", "vke-mgpu", "plugin-twice",
+	  { "no-gid", "mtu-under-ipv6", "route-not-ranked", "vke-mode", "vke-mgpu", "plugin-twice",
 	    "node-nic-unknown", "port-addressed", "no-address",
 	    "probe-driver" /* by a line of the kernel's log */ } },
 	{ "test-judge.c", { "not-recorded" } },
