@@ -3052,6 +3052,29 @@ static void both_netdevs_of_a_card_with_two_ports_are_brought_up(_unused_ void *
 	assert_plan(&s, "a bond has it", "");
 }
 
+static void both_netdevs_of_a_card_with_two_ports_are_rails(_unused_ void **state)
+{
+	struct netdev *nd, *vlan;
+	struct scene s;
+
+	set_scene(&s, 1);
+	second_port_is_good(&s);
+	s.sections[0].mtu = 4200;
+	COPY(netdev_of(&s, FIRST)->perm_mac, "b8:ce:f6:41:00:00");
+	nd = add_netdev(&s, 31, "eth1d1", FIRST);
+	COPY(nd->perm_mac, "b8:ce:f6:41:00:01");
+	assert_plan(&s, "MTU", "set-mtu " FIRST " 1500->4200\nset-mtu " FIRST " 1500->4200");
+	vlan = add_netdev(&s, 32, "eth1d1.7", "");
+	COPY(vlan->kind, "vlan");
+	vlan->link = 31;
+	add_address(&s, 32, "10.0.1.2", 24);
+	assert_plan(&s, "a VLAN on the second",
+		    "set-mtu " FIRST " 1500->4200\nset-mtu " FIRST " 1500->4200\n"
+		    "set-mtu " FIRST " 1500->4200");
+	nd->master = 99;
+	assert_plan(&s, "a bond has the second", "set-mtu " FIRST " 1500->4200");
+}
+
 static void ipoib_with_carrier(struct scene *s)
 {
 	infiniband(s);
@@ -4427,6 +4450,7 @@ int main(void)
 		cmocka_unit_test(a_first_boot_waits_for_the_default_route),
 		cmocka_unit_test(the_port_of_a_bond_is_left_to_it),
 		cmocka_unit_test(both_netdevs_of_a_card_with_two_ports_are_brought_up),
+		cmocka_unit_test(both_netdevs_of_a_card_with_two_ports_are_rails),
 		cmocka_unit_test(an_infiniband_port_without_ipoib_is_looked_at),
 		cmocka_unit_test(the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own),
 		cmocka_unit_test(the_state_follows_from_the_devices_and_the_time),

@@ -479,6 +479,35 @@ static void a_table_and_rules_for_each_nic_that_needs_them(_unused_ void **state
 	}
 }
 
+/* ConnectX-3: one function and RDMA device, a netdev for each port. StaticAddress= is of the
+ * first. */
+static void both_ports_of_a_function_have_tables_and_metrics(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	two(&s);
+	s.addresses[1].metric = 0;
+	COPY(s.netdevs[1].pci, FIRST);
+	for (size_t i = 0; i < 2; i++)
+		COPY(s.netdevs[i].perm_mac, s.netdevs[i].mac);
+	s.node.n_pcis = s.node.n_ibdevs = 1;
+	s.ibdevs[0].n_ports = 2;
+	COPY(s.ports[1].state, "DOWN");
+	assert_plan(&s, "two ports",
+		    "set-metric " FIRST " 10.0.0.3/24 -> 201\n"
+		    "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		    "set-route " FIRST " 10.0.0.0/24 table 11400020\n"
+		    "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
+		    "add-rule " FIRST " oif eth1 table 11400010\n"
+		    "add-rule " FIRST " from 10.0.0.3 table 11400020\n"
+		    "add-rule " FIRST " oif eth2 table 11400020");
+	s.node.n_addresses = 0;
+	s.config.route.address = ADDRESS_STATIC;
+	s.sections[0].address = (struct ip){ AF_INET, { 10, 0, 0, 5 }, 24 };
+	assert_plan(&s, "an address for one", "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24");
+}
+
 /* What a plan wants is there, as the kernel would show it. */
 static void carry_out(struct scene *s)
 {
@@ -1672,6 +1701,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_and_rules_for_each_nic_that_needs_them),
+		cmocka_unit_test(both_ports_of_a_function_have_tables_and_metrics),
 		cmocka_unit_test(the_best_of_several_routes_is_copied),
 		cmocka_unit_test(the_primary_address_is_the_source_in_any_order),
 		cmocka_unit_test(a_gateway_of_ipv6_comes_with_its_route),

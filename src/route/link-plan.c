@@ -87,22 +87,22 @@ static void want_up(const struct node *n, const struct memory *unmanaged, struct
 	a->detail = action_text(&p->texts, nd->name);
 }
 
-/* Both ports of a ConnectX-3 are of one function, with one ibdev and a netdev each. */
 static void want_all_up(const struct node *n, struct plan *p, const struct device *d)
 {
-	want_up(n, NULL, p, d, d->netdev);
-	FOREACH_WHILE(nd, n->netdevs, n->n_netdevs, d->ibdev && d->ibdev->n_ports > 1)
-		if (nd != d->netdev && streq(nd->pci, d->pci->address) && nd->perm_mac[0] &&
-		    !nd->master)
+	const struct netdev *nd;
+
+	for (size_t i = 0; (nd = nic_netdev_next_port(p, d, &i));)
+		if (!node_is_port(n, nd))
 			want_up(n, NULL, p, d, nd);
 }
 
 /* Is a lower MTU refused, because users of VFs count on the present one? */
-static bool is_kept_by_vfs(const struct node *n, const struct device *d, uint32_t want)
+static bool is_kept_by_vfs(const struct node *n, const struct device *d, const struct netdev *nd,
+			   uint32_t want)
 {
 	const struct netdev *pf = d->is_vf ? node_netdev_of(n, d->pci->physfn) : NULL;
 
-	if (want >= d->netdev->mtu)
+	if (want >= nd->mtu)
 		return false;
 	/* New VFs may have a larger MTU than a PF that was lowered: theirs may be lowered. */
 	return d->is_vf ? pf && pf->mtu > want : d->pci->num_vfs > 0;
@@ -224,7 +224,7 @@ static void want_mtu(const struct node *n, struct plan *p, const struct device *
 	if (nd->max_mtu && want > nd->max_mtu)
 		a = plan_add_reason(p, VERB_SET_MTU, CLASS_IMPOSSIBLE, d->pci->address,
 				    REASON_MTU_TOO_LARGE);
-	else if (is_kept_by_vfs(n, d, want))
+	else if (is_kept_by_vfs(n, d, nd, want))
 		a = plan_add_reason(p, VERB_SET_MTU, CLASS_REFUSED, d->pci->address,
 				    REASON_MTU_UNDER_VFS);
 	else if ((losing = find_losing_ipv6(n, p, nd, want)))
@@ -253,22 +253,22 @@ static void want_mtu_of_vlan(const struct node *n, struct plan *p, const struct 
 {
 	const struct netdev *lower = node_netdev(n, vlan->link);
 
-	if (lower != d->netdev && lower->mtu < d->config->mtu)
+	if (streq(lower->kind, "vlan") && lower->mtu < d->config->mtu)
 		want_mtu_of_vlan(n, p, d, lower);
 	if (!ANY(a, p->actions, p->n_actions,
 		 a->verb == VERB_SET_MTU && a->ifindex == vlan->ifindex))
 		want_mtu(n, p, d, vlan);
 }
 
-/* Its own netdev, then VLANs above that have the rail's addresses. */
+/* The netdev, then VLANs above that have the rail's addresses. */
 static void want_mtus(const struct config *c, const struct node *n, struct plan *p,
-		      const struct device *d)
+		      const struct device *d, const struct netdev *nd)
 {
 	const struct netdev *vlan;
 
-	want_mtu(n, p, d, d->netdev);
-	for (size_t i = 0; (vlan = nic_netdev_next_vlan(c, p, d, d->netdev, &i));)
-		if (!is_kept_by_vfs(n, d, d->config->mtu))
+	want_mtu(n, p, d, nd);
+	for (size_t i = 0; (vlan = nic_netdev_next_vlan(c, p, d, nd, &i));)
+		if (!is_kept_by_vfs(n, d, nd, d->config->mtu))
 			want_mtu_of_vlan(n, p, d, vlan);
 }
 
@@ -304,12 +304,14 @@ static bool is_ours(const struct plan *p, const struct device *d)
 static void plan_link(const struct config *c, const struct node *n, struct plan *p,
 		      const struct device *d)
 {
-	if (node_is_port(n, d->netdev))
-		return hint_mtu(n, p, d, d->netdev);
+	const struct netdev *nd;
 
 	/* Also of a PF whose VF is needed: igb_change_mtu() resets the port. */
-	if (guard_may(d, GUARD_MTU))
-		want_mtus(c, n, p, d);
+	for (size_t i = 0; (nd = nic_netdev_next_port(p, d, &i));)
+		if (node_is_port(n, nd))
+			hint_mtu(n, p, d, nd);
+		else if (guard_may(d, GUARD_MTU))
+			want_mtus(c, n, p, d, nd);
 	/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
 	if (plan_carries_node(d) || (d->is_vf && plugin_gives_vfs(c->plugin.type)) ||
 	    (!d->is_vf && is_up_after_vfs(n, d)))

@@ -168,6 +168,18 @@ static bool has_routed_address(const struct node *n, const struct netdev *nd)
 	return ANY(a, of, n_of, nic_netdev_is_routed(a));
 }
 
+const struct netdev *nic_netdev_next_port(const struct plan *p, const struct device *d, size_t *i)
+{
+	const struct netdev *nd;
+
+	while ((nd = graph_of(&p->graph, d->pci->address, i)))
+		if (nd == d->netdev ||
+		    (d->ibdev && d->ibdev->n_ports > 1 && nd->netns == 0 && !nd->link &&
+		     streq(nd->pci, d->pci->address) && nd->perm_mac[0]))
+			break; /* neither a representor nor a child of IPoIB */
+	return nd;
+}
+
 bool nic_netdev_is_vlan_on(const struct node *n, const struct netdev *upper,
 			   const struct netdev *nd)
 {
@@ -211,13 +223,19 @@ static bool is_to_have(const struct device *d, const struct ip *address)
 	       memcmp(own->bytes, address->bytes, sizeof(own->bytes)) == 0;
 }
 
+/* Is it the netdev of the device, not that of another port? */
+static bool is_first(const struct plan *p, const struct nic_netdev *k)
+{
+	return k->netdev == netdev_of(p->graph.n, k->device);
+}
+
 /* A bond counts once, and a NIC whose driver has made no netdev yet counts as well. */
 static uint32_t n_nics_with(const struct plan *p, const struct ip *address)
 {
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < p->n_nic_netdevs; i++)
-		n += is_to_have(p->nic_netdevs[i].device, address);
+	FOREACH(k, p->nic_netdevs, p->n_nic_netdevs)
+		n += is_first(p, k) && is_to_have(k->device, address);
 	FOREACH(d, p->devices, p->n_devices)
 		n += is_to_have(d, address) && !d->netdev && !device_is_infiniband(d) &&
 		     !plan_carries_node(d);
@@ -228,6 +246,8 @@ static void want_static(const struct plan *p, struct nic_netdev *k)
 {
 	const struct device_config *dc = k->device->config;
 
+	if (!is_first(p, k))
+		return;
 	if (n_nics_with(p, &dc->address) > 1) {
 		k->problem = REASON_ADDRESS_AMBIGUOUS;
 		PRINT(k->detail, "[Device %s]", dc->name);
@@ -284,6 +304,9 @@ static void release(const struct node *n, const struct memory *memory, struct pl
 			return;
 	if (nd)
 		plan_revert_netdev(n, memory, p, nd->ifindex);
+	for (size_t i = 0; nd && (nd = nic_netdev_next_port(p, d, &i));)
+		if (nd != d->netdev)
+			plan_revert_netdev(n, memory, p, nd->ifindex);
 }
 
 /* Its own netdev, or the bond above it, and VLANs above that have the addresses instead. */
@@ -305,10 +328,13 @@ void plan_nic_netdevs(const struct config *c, const struct node *n, const struct
 			release(n, memory, p, &p->devices[i]);
 
 	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct netdev *nd = netdev_of(n, &p->devices[i]);
+		const struct device *d = &p->devices[i];
+		const struct netdev *nd;
 
-		if (nd && guard_may(&p->devices[i], GUARD_ROUTES))
-			add_netdevs(c, p, &p->devices[i], nd);
+		if (!netdev_of(n, d) || !guard_may(d, GUARD_ROUTES))
+			continue;
+		for (size_t k = 0; (nd = nic_netdev_next_port(p, d, &k));)
+			add_netdevs(c, p, d, node_bond_of(n, nd) ?: nd);
 	}
 
 	for (size_t i = 0; i < p->n_nic_netdevs; i++) {

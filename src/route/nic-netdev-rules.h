@@ -16,6 +16,10 @@ const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex); 
 bool nic_netdev_is_vlan_on(const struct node *n, const struct netdev *upper,
 			   const struct netdev *nd);
 
+/* The next netdev of the device, then NULL; @i is 0 before the first. Both ports of a ConnectX-3
+ * are of one function, with one ibdev and a netdev each. */
+const struct netdev *nic_netdev_next_port(const struct plan *p, const struct device *d, size_t *i);
+
 /*
  * The next VLAN above @nd, the netdev of @d or its bond, that has the rail's addresses, then NULL;
  * @i is 0 before the first. Where @nd itself has an address to route for, or Address= is to give it
