@@ -701,6 +701,16 @@ static void an_idle_vlan(struct in_use_scene *s)
 {
 	add_netdev(s, "eth1.5", "vlan", ETH1);
 }
+static void an_idle_vlan_and_an_address(struct in_use_scene *s)
+{
+	an_address(s);
+	an_idle_vlan(s);
+}
+static void a_down_macvlan_and_an_address(struct in_use_scene *s)
+{
+	an_address(s);
+	add_netdev(s, "mv0", "macvlan", ETH1)->is_up = false;
+}
 static void a_vlan_with_an_address(struct in_use_scene *s)
 {
 	an_idle_vlan(s);
@@ -1060,6 +1070,10 @@ static const struct {
 	{ "VRF", a_vrf, IN_USE_FREE, "" },
 	{ "VRF, addresses", a_vrf_with_addresses, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "idle VLAN", an_idle_vlan, IN_USE_FREE, "" },
+	{ "idle VLAN, address", an_idle_vlan_and_an_address, IN_USE_USED,
+	  "eth1 has 10.30.2.2/24 and carries eth1.5" },
+	{ "down macvlan, address", a_down_macvlan_and_an_address, IN_USE_USED,
+	  "eth1 has 10.30.2.2/24 and carries mv0" },
 	{ "VLAN, address", a_vlan_with_an_address, IN_USE_USED, "eth1 carries eth1.5" },
 	{ "VLAN, route", a_vlan_with_a_route, IN_USE_USED, "eth1 carries eth1.5" },
 	{ "VLAN in a bridge", a_vlan_in_a_bridge, IN_USE_USED, "eth1 carries eth1.5" },

@@ -479,38 +479,51 @@ static enum in_use_degree judge_netdev(const struct graph *g, const struct memor
 	return degree == IN_USE_ADDRESSED && find_unnamed(n, nd, why, size) ? IN_USE_USED : degree;
 }
 
-/* The netdevs here that go when the function goes. Any address of a VF or SF is a use. */
+/* Any address of a VF or SF is a use. */
+static enum in_use_degree judge_own(const struct graph *g, const struct memory *memory,
+				    const struct pci *f, const struct netdev *nd, bool is_ra_ours,
+				    char *why, size_t size)
+{
+	enum in_use_degree degree;
+	struct given given;
+
+	if (f->physfn[0] || !nd->pci[0])
+		return is_used_by_host(g, memory, nd, is_ra_ours, why, size) ? IN_USE_USED
+									     : IN_USE_FREE;
+	degree = judge_netdev(g, memory, nd, is_ra_ours, why, size);
+	if (degree != IN_USE_ADDRESSED || given_look(g->n, memory, f, nd, &given))
+		return degree;
+	snprintf(why, size, "%s has addresses or routes that cannot be put back after a pod",
+		 nd->name);
+	return IN_USE_USED;
+}
+
+/* The netdevs here that go when the function goes. What is stacked on them goes down, also what is
+ * idle; a VRF loses a port alone. */
 static enum in_use_degree judge_host(const struct graph *g, const struct memory *memory,
 				     const struct pci *f, bool is_ra_ours, char *why, size_t size)
 {
+	const struct netdev *nd, *upper = NULL;
 	enum in_use_degree worst = IN_USE_FREE;
-	const struct netdev *nd;
 
 	for (size_t i = 0; (nd = graph_of(g, f->address, &i)) && worst < IN_USE_USED;) {
-		enum in_use_degree degree;
+		const bool is_own = streq(graph_function(nd), f->address);
+		enum in_use_degree degree = IN_USE_FREE;
 		char text[IN_USE_WHY_LEN];
-		struct given given;
 
-		if (nd->netns > 0 || !streq(graph_function(nd), f->address))
-			continue;
-		if (!f->physfn[0] && nd->pci[0])
-			degree = judge_netdev(g, memory, nd, is_ra_ours, text, sizeof(text));
-		else
-			degree = is_used_by_host(g, memory, nd, is_ra_ours, text, sizeof(text))
-					 ? IN_USE_USED
-					 : IN_USE_FREE;
-		if (degree == IN_USE_ADDRESSED && !given_look(g->n, memory, f, nd, &given)) {
-			PRINT(text,
-			      "%s has addresses or routes that cannot be put back after a pod",
-			      nd->name);
-			degree = IN_USE_USED;
-		}
+		if (is_own && nd->netns == 0)
+			degree = judge_own(g, memory, f, nd, is_ra_ours, text, sizeof(text));
+		else if (!is_own && !streq(nd->kind, "vrf"))
+			upper = nd;
 		if (degree > worst) {
 			copy(why, size, text);
 			worst = degree;
 		}
 	}
-	return worst;
+	if (worst != IN_USE_ADDRESSED || !upper)
+		return worst;
+	snprintf(why + strlen(why), size - strlen(why), " and carries %s", upper->name);
+	return IN_USE_USED;
 }
 
 /* A PF that is only addressed is not in use: code that takes it away calls in_use_degree(). */

@@ -28,12 +28,11 @@
  * - USE_ADDRESS: the host uses it, as in_use_degree() says; of a PF that is only addressed it is
  *   left out.
  * - USE_UPPER: a netdev stands on it that is in a named namespace, is a port, a tap that is up, or
- *   has an address or route of the host; one that is up and has nothing is left over. Or its ibdev
- * has a GID of a netdev elsewhere: a macvlan, ipvlan or VLAN in another namespace, since
- * net/core/dev.c tells the RDMA core of all uppers (drivers/infiniband/core/roce_gid_mgmt.c). The
- * name that a GID has is one of that namespace. It counts only where it means its netdev or what
- * stands on that; and with the name of its netdev the address has to be one of that, unless it is
- * link-local.
+ *   has an address or route of the host. Or its ibdev has a GID of a netdev elsewhere: a macvlan,
+ *   ipvlan or VLAN in another namespace, since net/core/dev.c tells the RDMA core of all uppers
+ *   (drivers/infiniband/core/roce_gid_mgmt.c). The name that a GID has is one of that namespace. It
+ *   counts only where it means its netdev or what stands on that; and with the name of its netdev
+ *   the address has to be one of that, unless it is link-local.
  * - USE_UNKNOWN: a namespace has a name, and its links cannot be listed.
  *
  * Return: how many, at most IN_USE_MAX.
@@ -64,10 +63,12 @@ enum in_use_degree {
  * nor does a tunnel that is up begin at one of these addresses, or lead into one of these networks,
  * by its end or by the gateway of a route, where its packets are not known to leave by another
  * netdev. No packet to the server of a mounted file system leaves by such a netdev, since a client
- * may have no socket while it is idle, nor is there a mount from a place that nothing tells. While
- * node.has_socks is false, an address is a use; one on a scalable function of it always is. An
- * address or route that given_look() cannot keep whole is a use, for the host would not get it
- * back. A use that was seen goes before one that could not be told.
+ * may have no socket while it is idle, nor is there a mount from a place that nothing tells.
+ * Nothing but a VRF stands on it, not even what is idle: a VLAN or macvlan goes down when the PF
+ * leaves, vlan_device_event() in net/8021q/vlan.c. While node.has_socks is false, an address is a
+ * use; one on a scalable function of it always is. An address or route that given_look() cannot
+ * keep whole is a use, for the host would not get it back. A use that was seen goes before one that
+ * could not be told.
  */
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
 				 const struct pci *f, bool is_ra_ours, char *why, size_t size);
