@@ -204,24 +204,41 @@ static void a_route_to_its_gateway(struct in_use_scene *s)
 {
 	an_address(s);
 	add_route(s, ETH1, "10.30.9.1", 32, NULL)->scope = RT_SCOPE_LINK;
+	add_route(s, ETH1, "0.0.0.0", 0, "10.30.9.1")->table = 200;
 }
-static void add_gateways(struct in_use_scene *s, size_t n)
+static void a_route_to_a_gateway_of_another(struct in_use_scene *s)
+{
+	a_route_to_its_gateway(s);
+	s->routes[2].ifindex = ETH0;
+}
+/* Full mesh without a switch: a NIC for each other node. */
+static void a_route_to_a_peer(struct in_use_scene *s)
+{
+	an_address(s);
+	add_route(s, ETH1, "10.30.2.9", 32, NULL)->scope = RT_SCOPE_LINK;
+}
+static void a_route_to_a_peer_of_ipv6(struct in_use_scene *s)
+{
+	an_address(s);
+	add_route(s, ETH1, "fd00:99::7", 128, NULL)->protocol = RTPROT_STATIC;
+}
+static void add_routes(struct in_use_scene *s, size_t n)
 {
 	an_address(s);
 	for (size_t i = 0; i < n; i++) {
-		struct route *t = add_route(s, ETH1, "10.30.9.0", 32, NULL);
+		struct route *t = add_route(s, ETH1, "10.30.2.0", 31, NULL);
 
 		t->scope = RT_SCOPE_LINK;
-		t->dst[3] = (uint8_t)(100 + i);
+		t->dst[3] = (uint8_t)(100 + 2 * i);
 	}
 }
 static void routes_that_are_kept(struct in_use_scene *s)
 {
-	add_gateways(s, 33);
+	add_routes(s, 33);
 }
 static void more_routes_than_are_kept(struct in_use_scene *s)
 {
-	add_gateways(s, 34);
+	add_routes(s, 34);
 }
 /* BGP without numbers: 10.30.9.1 via inet6 fe80::1, which has the scope of one with a gateway. */
 static void a_route_by_a_gateway_of_ipv6(struct in_use_scene *s)
@@ -953,6 +970,11 @@ static const struct {
 	{ "advertised", an_advertised_one, IN_USE_ADDRESSED, "eth1 has fd00::2/64" },
 	{ "advertised, as we asked", an_advertised_one_that_we_asked_for, IN_USE_FREE, "" },
 	{ "route to a gateway", a_route_to_its_gateway, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "route to a gateway of another", a_route_to_a_gateway_of_another, IN_USE_USED,
+	  "eth1 has a route to 10.30.9.1/32" },
+	{ "route to a peer", a_route_to_a_peer, IN_USE_USED, "eth1 has a route to 10.30.2.9/32" },
+	{ "route to a peer of IPv6", a_route_to_a_peer_of_ipv6, IN_USE_USED,
+	  "eth1 has a route to fd00:99::7/128" },
 	{ "onlink", a_route_that_is_onlink, IN_USE_USED,
 	  "eth1 has addresses or routes that cannot be put back after a pod" },
 	{ "onlink by DHCP", a_route_that_is_onlink_by_dhcp, IN_USE_ADDRESSED,

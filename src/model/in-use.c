@@ -193,25 +193,35 @@ static bool is_for_others(const struct node *n, const struct route *t, const str
 	return false;
 }
 
+static bool is_of_gateway(const struct node *n, const struct route *t)
+{
+	return ANY(by, n->routes, n->n_routes,
+		   by->ifindex == t->ifindex && by->family == t->family &&
+			   memcmp(by->gateway, t->dst, sizeof(t->dst)) == 0);
+}
+
 /*
- * Default routes, routes to a single address on the link or from DHCP, and routes within the
- * prefixes of the link are no use. DHCP gives a default route to each NIC, and one to each name
- * server (RoutesToDNS= of networkd) and a cloud's metadata server; the one by which the node leaves
- * makes its NIC needed. Google Cloud gives addresses without a prefix, and routes to their
- * networks.
+ * Default routes, routes to a single address that is that of a gateway or from DHCP, and routes
+ * within the prefixes of the link are no use. DHCP gives a default route to each NIC, and one to
+ * each name server (RoutesToDNS= of networkd) and a cloud's metadata server; the one by which the
+ * node leaves makes its NIC needed. Google Cloud gives addresses without a prefix, and routes to
+ * their networks.
  */
 static bool is_to_neighbours(const struct node *n, const struct route *t)
 {
-	const bool has_gateway = route_has_gateway(t);
+	const bool has_gateway = route_has_gateway(t), is_dhcp = t->protocol == RTPROT_DHCP;
 	size_t n_of;
 	const struct address *of = node_addresses_of(n, t->ifindex, &n_of);
 
 	if (t->prefix_len == 0)
 		return !is_for_others(n, t, of, n_of);
-	if (has_gateway && t->protocol != RTPROT_DHCP)
+	if (has_gateway && !is_dhcp)
 		return false;
-	return t->prefix_len == ip_bits(t->family) || (!has_gateway && is_of_link(t)) ||
-	       ANY(a, of, n_of,
+	if (!has_gateway && is_of_link(t))
+		return true;
+	if (t->prefix_len == ip_bits(t->family))
+		return is_dhcp || is_of_gateway(n, t);
+	return ANY(a, of, n_of,
 		   a->family == t->family &&
 			   (has_gateway ? a->prefix_len == ip_bits(a->family) &&
 						  ip_is_in_prefix(a->local, t->dst, t->prefix_len)

@@ -55,9 +55,9 @@ enum in_use_degree {
  *
  * A PF is only addressed when no user of node.users and in_use_find() uses it, and all that the
  * host has on its netdevs are addresses, routes to their own prefixes, to 169.254/16 or to one that
- * a router advertised for the link, and two kinds of routes to a single address: without a gateway,
- * since the address may be that of a gateway, and those that DHCP gave. No socket of the host is
- * connected from one of these addresses, listens on one of them alone, or is bound to the netdev;
+ * a router advertised for the link, and two kinds of routes to a single address: to the gateway of
+ * another route by the netdev, and those that DHCP gave. No socket of the host is connected from
+ * one of these addresses, listens on one of them alone, or is bound to the netdev;
  * DHCP clients and programs that listen on the same port of every address that is up do not count,
  * nor does a listener on a link-local address whose port has one on every other address;
  * nor does a tunnel that is up begin at one of these addresses, or lead into one of these networks,
