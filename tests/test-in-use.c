@@ -409,6 +409,8 @@ static void the_netdev_of_an_erdma(struct in_use_scene *s)
 	s->pcis[1].vendor = 0x1ded;
 	s->pcis[1].device = 0x107f;
 	COPY(s->netdevs[1].pci, NODE);
+	add_netdev(s, "eth1.5", "vlan", ETH1);
+	add_sock(s, IPPROTO_UDP, "0.0.0.0", 67)->ifindex = EXTRA;
 }
 static void a_route_alone(struct in_use_scene *s)
 {
@@ -510,7 +512,7 @@ static void kea(struct in_use_scene *s)
 {
 	add_address(s, ETH0, "192.0.2.10", 24);
 	add_sock(s, IPPROTO_UDP, "fe80::2", 547)->ifindex = ETH1;
-	add_sock(s, IPPROTO_UDP, "fe80::3", 547)->ifindex = V0;
+	add_sock(s, IPPROTO_UDP, "fe80::3", 547)->ifindex = ETH0;
 }
 static void a_connection_of_the_link(struct in_use_scene *s)
 {
@@ -714,9 +716,48 @@ static void a_vrf_with_addresses(struct in_use_scene *s)
 	an_address(s);
 	add_address(s, EXTRA, "10.99.0.1", 32);
 }
+static void a_server_of_the_vrf(struct in_use_scene *s)
+{
+	a_vrf_with_addresses(s);
+	add_sock(s, IPPROTO_TCP, "0.0.0.0", 4420)->ifindex = EXTRA;
+}
+static void a_server_of_a_vrf_of_two(struct in_use_scene *s)
+{
+	a_server_of_the_vrf(s);
+	s->netdevs[0].master = EXTRA;
+}
+static void a_connection_of_a_vrf_of_two(struct in_use_scene *s)
+{
+	a_server_of_a_vrf_of_two(s);
+	s->socks[0].is_listening = false;
+	s->socks[0].local[0] = 10;
+	s->socks[0].local[1] = 99;
+	s->socks[0].local[3] = 1;
+}
+static void a_connection_of_its_other_port(struct in_use_scene *s)
+{
+	a_connection_of_a_vrf_of_two(s);
+	s->socks[0].local[3] = 2;
+}
 static void an_idle_vlan(struct in_use_scene *s)
 {
 	add_netdev(s, "eth1.5", "vlan", ETH1);
+}
+static void a_socket_of_a_vlan(struct in_use_scene *s)
+{
+	an_idle_vlan(s);
+	add_sock(s, IPPROTO_UDP, "0.0.0.0", 67)->ifindex = EXTRA;
+}
+static void a_dhcp_client_of_a_vlan(struct in_use_scene *s)
+{
+	a_socket_of_a_vlan(s);
+	s->socks[0].local_port = 68;
+}
+static void ntpd_of_a_vlan(struct in_use_scene *s)
+{
+	ntpd_of_the_link_alone(s);
+	an_idle_vlan(s);
+	s->socks[1].ifindex = EXTRA;
 }
 static void an_idle_vlan_and_an_address(struct in_use_scene *s)
 {
@@ -1091,6 +1132,17 @@ static const struct {
 	{ "unseen master", an_unseen_master, IN_USE_USED, "eth1 belongs to one that is not seen" },
 	{ "VRF", a_vrf, IN_USE_FREE, "" },
 	{ "VRF, addresses", a_vrf_with_addresses, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "VRF, server", a_server_of_the_vrf, IN_USE_USED, "is bound to upper, TCP port 4420" },
+	{ "VRF of two, server", a_server_of_a_vrf_of_two, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
+	{ "VRF of two, connection", a_connection_of_a_vrf_of_two, IN_USE_USED,
+	  "a socket is bound to upper, TCP port 4420" },
+	{ "VRF of two, other port", a_connection_of_its_other_port, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
+	{ "VLAN, socket", a_socket_of_a_vlan, IN_USE_USED,
+	  "a socket is bound to eth1.5, UDP port 67" },
+	{ "VLAN, DHCP client", a_dhcp_client_of_a_vlan, IN_USE_FREE, "" },
+	{ "VLAN, ntpd", ntpd_of_a_vlan, IN_USE_FREE, "" },
 	{ "idle VLAN", an_idle_vlan, IN_USE_FREE, "" },
 	{ "idle VLAN, address", an_idle_vlan_and_an_address, IN_USE_USED,
 	  "eth1 has 10.30.2.2/24 and carries eth1.5" },
@@ -1228,12 +1280,44 @@ static void of_a_vf_any_address_is_a_use(_unused_ void **state)
 	}
 }
 
+static void a_socket_of_a_vf_is_a_use(_unused_ void **state)
+{
+	static const struct {
+		const char *local;
+		uint16_t port;
+		bool is_listening, is_everywhere, is_used;
+	} cases[] = {
+		{ "fe80::2", 179, false, false, true }, { "0.0.0.0", 4789, true, false, true },
+		{ "0.0.0.0", 68, true, false, false },  /* DHCP */
+		{ "fe80::2", 546, true, false, false }, /* DHCPv6 */
+		{ "fe80::2", 123, true, true, false },  /* ntpd */
+		{ "fe80::2", 123, true, false, true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(graph_done) struct graph g = {};
+		struct user found[IN_USE_MAX];
+		struct in_use_scene s;
+		struct sock *sock;
+
+		make_scene(&s);
+		add_address(&s, ETH0, "192.0.2.10", 24);
+		add_sock(&s, IPPROTO_UDP, "192.0.2.10", cases[i].is_everywhere ? 123 : 22);
+		sock = add_sock(&s, IPPROTO_UDP, cases[i].local, cases[i].port);
+		sock->ifindex = V0;
+		sock->is_listening = cases[i].is_listening;
+		assert_int_equal(graph_make(&s.n, &g), 0);
+		assert_int_equal(in_use_find(&g, &s.memory, &s.pcis[2], found), cases[i].is_used);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pf_is_used_or_only_addressed_or_free),
 		cmocka_unit_test(users_are_those_of_a_used_function),
 		cmocka_unit_test(of_a_vf_any_address_is_a_use),
+		cmocka_unit_test(a_socket_of_a_vf_is_a_use),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -320,16 +320,42 @@ static void put_sock(const struct sock *s, const struct netdev *nd, bool is_conn
 			 s->protocol == IPPROTO_TCP ? "TCP" : "UDP", s->local_port);
 }
 
+/* Do functions other than @f have ports of this VRF? */
+static bool is_vrf_of_several(const struct graph *g, const struct pci *f, const struct netdev *nd)
+{
+	const struct netdev *lower;
+
+	for (size_t i = 0; streq(nd->kind, "vrf") && (lower = graph_below(g, nd, &i));)
+		if (*graph_function(lower) && !streq(graph_function(lower), f->address))
+			return true;
+	return false;
+}
+
+static bool is_from(const struct sock *s, const struct address *a)
+{
+	return a->family == s->family && memcmp(a->local, s->local, sizeof(s->local)) == 0;
+}
+
+/* @is_shared: a server that is bound to it is of no function alone, nor is a connection, unless it
+ * is from an address of the netdev itself. */
+static bool is_bound_to(const struct node *n, const struct sock *s, const struct netdev *nd,
+			bool is_shared)
+{
+	const struct address *of;
+	size_t n_of;
+
+	if (s->ifindex != nd->ifindex || !is_shared)
+		return s->ifindex == nd->ifindex;
+	of = node_addresses_of(n, nd->ifindex, &n_of);
+	return !s->is_listening && ANY(a, of, n_of, is_from(s, a));
+}
+
 /* A socket that is bound to @nd, or uses the address @a of it; NULL: none that the netdev has. */
 static bool find_sock(const struct node *n, const struct netdev *nd, const struct address *a,
-		      char *ret, size_t size)
+		      bool is_shared, char *ret, size_t size)
 {
 	FOREACH(s, n->socks, n->n_socks) {
-		const bool is_bound = s->ifindex == nd->ifindex,
-			   is_from = a && a->family == s->family &&
-				     memcmp(a->local, s->local, 16) == 0;
-
-		if ((!is_bound && !is_from) ||
+		if (!(is_bound_to(n, s, nd, is_shared) || (a && is_from(s, a))) ||
 		    (s->protocol == IPPROTO_UDP &&
 		     s->local_port == (s->family == AF_INET ? PORT_DHCP : PORT_DHCPV6)) ||
 		    (s->is_listening && is_everywhere(n, s)))
@@ -446,6 +472,13 @@ static bool find_tunnel(const struct node *n, const struct address *a, char *ret
 
 /* --- the host's use of a netdev --- */
 
+/* A socket that is bound to @nd, which @f has or which stands on it. */
+static bool find_bound(const struct graph *g, const struct pci *f, const struct netdev *nd,
+		       char *why, size_t size)
+{
+	return g->n->has_socks && find_sock(g->n, nd, NULL, is_vrf_of_several(g, f, nd), why, size);
+}
+
 static enum in_use_degree judge_addresses(const struct node *n, const struct memory *memory,
 					  const struct netdev *nd, bool is_ra_ours, char *why,
 					  size_t size)
@@ -458,7 +491,7 @@ static enum in_use_degree judge_addresses(const struct node *n, const struct mem
 	for (; n_of > 0; a++, n_of--) {
 		if (!is_host_address(memory, a, is_ra_ours, text, sizeof(text)))
 			continue;
-		if ((n->has_socks && find_sock(n, nd, a, why, size)) ||
+		if ((n->has_socks && find_sock(n, nd, a, false, why, size)) ||
 		    find_tunnel(n, a, why, size))
 			return IN_USE_USED;
 		if (degree == IN_USE_FREE)
@@ -476,8 +509,7 @@ static enum in_use_degree judge_netdev(const struct graph *g, const struct memor
 	enum in_use_degree degree;
 
 	is_ra_ours = is_ra_ours || is_asked_for_ra(g, memory, nd);
-	if (find_route(n, nd, is_ra_ours, true, why, size) || find_mount(n, nd, false, why, size) ||
-	    (n->has_socks && find_sock(n, nd, NULL, why, size)))
+	if (find_route(n, nd, is_ra_ours, true, why, size) || find_mount(n, nd, false, why, size))
 		return IN_USE_USED;
 	degree = judge_addresses(n, memory, nd, is_ra_ours, why, size);
 	if (degree == IN_USE_ADDRESSED && !n->has_socks) {
@@ -509,7 +541,7 @@ static enum in_use_degree judge_own(const struct graph *g, const struct memory *
 }
 
 /* The netdevs here that go when the function goes. What is stacked on them goes down, also what is
- * idle; a VRF loses a port alone. */
+ * idle; a VRF loses a port alone. The netdev of an eRDMA stays. */
 static enum in_use_degree judge_host(const struct graph *g, const struct memory *memory,
 				     const struct pci *f, bool is_ra_ours, char *why, size_t size)
 {
@@ -521,10 +553,14 @@ static enum in_use_degree judge_host(const struct graph *g, const struct memory 
 		enum in_use_degree degree = IN_USE_FREE;
 		char text[IN_USE_WHY_LEN];
 
-		if (is_own && nd->netns == 0)
+		if (nd->netns > 0 || pci_is_erdma(f))
+			continue;
+		if (is_own)
 			degree = judge_own(g, memory, f, nd, is_ra_ours, text, sizeof(text));
-		else if (!is_own && !streq(nd->kind, "vrf"))
+		else if (!streq(nd->kind, "vrf"))
 			upper = nd;
+		if (degree < IN_USE_USED && find_bound(g, f, nd, text, sizeof(text)))
+			degree = IN_USE_USED;
 		if (degree > worst) {
 			copy(why, size, text);
 			worst = degree;

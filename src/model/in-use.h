@@ -57,18 +57,19 @@ enum in_use_degree {
  * host has on its netdevs are addresses, routes to their own prefixes, to 169.254/16 or to one that
  * a router advertised for the link, and two kinds of routes to a single address: to the gateway of
  * another route by the netdev, and those that DHCP gave. No socket of the host is connected from
- * one of these addresses, listens on one of them alone, or is bound to the netdev;
- * DHCP clients and programs that listen on the same port of every address that is up do not count,
- * nor does a listener on a link-local address whose port has one on every other address;
- * nor does a tunnel that is up begin at one of these addresses, or lead into one of these networks,
- * by its end or by the gateway of a route, where its packets are not known to leave by another
- * netdev. No packet to the server of a mounted file system leaves by such a netdev, since a client
- * may have no socket while it is idle, nor is there a mount from a place that nothing tells.
- * Nothing but a VRF stands on it, not even what is idle: a VLAN or macvlan goes down when the PF
- * leaves, vlan_device_event() in net/8021q/vlan.c. While node.has_socks is false, an address is a
- * use; one on a scalable function of it always is. An address or route that given_look() cannot
- * keep whole is a use, for the host would not get it back. A use that was seen goes before one that
- * could not be told.
+ * one of these addresses, listens on one of them alone, or is bound to the netdev or one that
+ * stands on it. If a VRF has ports of several functions, a server bound to it counts for none of
+ * them, a connection from an address of the VRF for each. DHCP clients and programs that listen on
+ * the same port of every address that is up do not count, nor does a listener on a link-local
+ * address whose port has one on every other address. No tunnel that is up begins at one of these
+ * addresses, or leads into one of these networks, by its end or by the gateway of a route, where
+ * its packets are not known to leave by another netdev. No packet to the server of a mounted file
+ * system leaves by such a netdev, since a client may have no socket while it is idle, nor is there
+ * a mount from a place that nothing tells. Nothing but a VRF stands on it, not even what is idle: a
+ * VLAN or macvlan goes down when the PF leaves, vlan_device_event() in net/8021q/vlan.c. While
+ * node.has_socks is false, an address is a use; one on a scalable function of it always is. An
+ * address or route that given_look() cannot keep whole is a use, for the host would not get it
+ * back. A use that was seen goes before one that could not be told.
  */
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
 				 const struct pci *f, bool is_ra_ours, char *why, size_t size);
