@@ -921,6 +921,12 @@ static void contexts(struct in_use_scene *s)
 {
 	s->ibdevs[0].n_contexts = 2;
 }
+static void contexts_of_its_second_ibdev(struct in_use_scene *s)
+{
+	s->ibdevs[s->n.n_ibdevs++] = (struct ibdev){
+		"siw0", 2, PF, .is_virtual = true, .netdev = "eth1", .n_contexts = 2
+	};
+}
 static void contexts_of_its_sf(struct in_use_scene *s)
 {
 	COPY(add_netdev(s, "eth1s88", "", 0)->scalable_of, PF);
@@ -1185,6 +1191,8 @@ static const struct {
 	  "eth1 has 10.30.2.2/24" },
 	{ "GID of another MAC", a_gid_of_another_mac, IN_USE_USED, "of a netdev above it, eth7" },
 	{ "contexts", contexts, IN_USE_USED, "mlx5_0 has 2 open contexts" },
+	{ "contexts of its second ibdev", contexts_of_its_second_ibdev, IN_USE_USED,
+	  "siw0 has 2 open contexts" },
 	{ "contexts of its SF", contexts_of_its_sf, IN_USE_USED, "mlx5_2 has 1 open context" },
 	{ "uncounted contexts", uncounted_contexts, IN_USE_USED, "cannot be counted" },
 	{ "uncounted contexts of a copy", uncounted_contexts_of_a_copy, IN_USE_UNKNOWN,

@@ -104,13 +104,21 @@ static void add_away(struct finder *s)
 		add(s, USE_IBDEV_NETNS, "its ibdev %s in another network namespace", m->ibdev);
 }
 
-static void add_contexts(struct finder *s, const struct ibdev *ib)
+static void count_contexts(struct finder *s, const struct ibdev *ib)
 {
 	if (ib && ib->n_contexts == UINT32_MAX)
 		add(s, USE_UNKNOWN, "the open contexts of %s cannot be counted", ib->name);
 	else if (ib && ib->n_contexts > 0)
 		add(s, USE_CONTEXT, "%s has %" PRIu32 " open context%s%s", ib->name, ib->n_contexts,
 		    ib->n_contexts == 1 ? "" : "s", s->n->has_users ? ", owner not known" : "");
+}
+
+static void add_contexts(struct finder *s)
+{
+	size_t at = SIZE_MAX, i;
+
+	while ((i = node_next(s->n, NODE_INDEX_IBDEV_PCI, s->f->address, &at)) != SIZE_MAX)
+		count_contexts(s, &s->n->ibdevs[i]);
 }
 
 /* --- addresses and routes of the host --- */
@@ -627,8 +635,8 @@ static bool add_stacked(struct finder *s)
 		} else if (is_own) {
 			add_port(s, nd);
 			if (nd->scalable_of[0])
-				add_contexts(s, FIND(ib, s->n->ibdevs, s->n->n_ibdevs,
-						     streq(ib->netdev, nd->name)));
+				count_contexts(s, FIND(ib, s->n->ibdevs, s->n->n_ibdevs,
+						       streq(ib->netdev, nd->name)));
 		} else {
 			add_upper(s, nd);
 		}
@@ -719,7 +727,7 @@ size_t in_use_find(const struct graph *g, const struct memory *memory, const str
 		return s.n_users;
 	}
 	s.nd = node_own_netdev(s.n, f);
-	add_contexts(&s, s.ib);
+	add_contexts(&s);
 	if (!add_stacked(&s))
 		add_away(&s);
 	add_host_use(&s);

@@ -19,7 +19,7 @@
  *
  * - USE_VFIO, USE_VDPA, USE_DRIVER: it is of another program, see in_use_is_foreign(); then these
  *   alone.
- * - USE_CONTEXT: the ibdev has contexts, USE_UNKNOWN: they cannot be counted.
+ * - USE_CONTEXT: an ibdev of it has contexts, USE_UNKNOWN: they cannot be counted.
  * - USE_NETDEV_NETNS: a netdev of it is in a named namespace, or it is bound and its netdev is not
  *   here. USE_IBDEV_NETNS: its ibdev was usable in this boot and is not here. An ibdev can only
  *   leave in exclusive netns mode, and a virtual one (rxe, siw) cannot: ib_device_set_netns_put()
