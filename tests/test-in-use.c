@@ -392,6 +392,23 @@ static void a_rule_for_all_but_its_address(struct in_use_scene *s)
 	a_default_route_of_another_table(s);
 	add_rule(s, "10.30.2.2", 32)->is_invert = true;
 }
+static void a_rule_for_pods_of_table_default(struct in_use_scene *s)
+{
+	a_default_route_of_another_table(s);
+	s->routes[1].table = RT_TABLE_DEFAULT;
+	add_rule(s, "10.244.0.0", 16)->table = RT_TABLE_DEFAULT;
+}
+/* Of the kernel, behind that of the main table: fib_default_rules_init() of net/ipv4/fib_rules.c */
+static void the_rule_of_table_default(struct in_use_scene *s)
+{
+	struct rule *r;
+
+	a_rule_for_pods_of_table_default(s);
+	r = &s->rules[0];
+	memset(r->src, 0, sizeof(r->src));
+	r->src_len = 0;
+	r->preference = 32767;
+}
 static void a_rule_for_all(struct in_use_scene *s)
 {
 	a_default_route_of_another_table(s);
@@ -1063,6 +1080,10 @@ static const struct {
 	  "eth1 has a route to 0.0.0.0/0" },
 	{ "rule for all but its address", a_rule_for_all_but_its_address, IN_USE_USED,
 	  "eth1 has a route to 0.0.0.0/0" },
+	{ "rule for pods, table default", a_rule_for_pods_of_table_default, IN_USE_USED,
+	  "eth1 has a route to 0.0.0.0/0" },
+	{ "rule of table default", the_rule_of_table_default, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
 	{ "rule for all", a_rule_for_all, IN_USE_USED, "eth1 has a route to 0.0.0.0/0" },
 	{ "route alone", a_route_alone, IN_USE_USED, "eth1 has a route to 10.30.0.0/16" },
 	{ "netdev of an eRDMA", the_netdev_of_an_erdma, IN_USE_FREE, "" },

@@ -184,6 +184,14 @@ static bool is_rule_of(const struct node *n, const struct rule *r, const struct 
 	return r->dst_len >= a->prefix_len && ip_is_in_prefix(r->dst, a->peer, a->prefix_len);
 }
 
+/* Does the rule lead to the main table, or to the next one for all addresses, as the kernel's own:
+ * fib_default_rules_init() in net/ipv4/fib_rules.c? */
+static bool is_to_main(const struct rule *r)
+{
+	return r->table == RT_TABLE_MAIN ||
+	       (r->table == RT_TABLE_DEFAULT && r->preference == 32767 && r->src_len == 0);
+}
+
 /*
  * Does a rule that is for neither the netdev nor its addresses lead to this route? Plugins of
  * clouds send what pods send by a NIC so, and give the host no address of it.
@@ -194,9 +202,9 @@ static bool is_for_others(const struct node *n, const struct route *t, const str
 	const struct netdev *nd = node_netdev(n, t->ifindex);
 
 	FOREACH_WHILE(r, n->rules, n->n_rules, nd)
-		if (r->family == t->family && r->table == t->table && r->table != RT_TABLE_MAIN &&
-		    r->table != RT_TABLE_DEFAULT && !streq(r->oif, nd->name) &&
-		    !streq(r->iif, nd->name) && !ANY(a, of, n_of, is_rule_of(n, r, a)))
+		if (r->family == t->family && r->table == t->table && !is_to_main(r) &&
+		    !streq(r->oif, nd->name) && !streq(r->iif, nd->name) &&
+		    !ANY(a, of, n_of, is_rule_of(n, r, a)))
 			return true;
 	return false;
 }
