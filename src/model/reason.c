@@ -293,9 +293,10 @@ static const struct {
 	},
 	[REASON_PORT_IN_USE] = {
 		"port-in-use",
-		"The host uses this function, so it cannot be moved into a pod",
+		"The host uses this function or may use it, so it cannot be moved into a pod",
 		"End the use that is named, also in the network configuration, or exclude the "
-		"function from Match=.",
+		"function from Match=. Where only \"unknown\" is named, [DevicePlugin] Type=rdma-shared "
+		"or hca hands out the RDMA device and moves nothing.",
 	},
 	[REASON_PF_IN_LAG] = {
 		"pf-in-lag",
