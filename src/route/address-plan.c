@@ -166,7 +166,7 @@ static void plan_port(const struct node *n, struct plan *p, const struct device 
 		wait_for_gid(p, d, port, a);
 }
 
-/* Of a function with two ports (mlx4) each has a netdev, of which alone it has GIDs. */
+/* Each port of a function with two (mlx4) has a netdev, whose GIDs alone it has. */
 static bool is_of_other_port(const struct node *n, const struct netdev *nd, const struct port *port)
 {
 	FOREACH(g, port->gids, port->n_gids) {

@@ -172,10 +172,11 @@ const struct netdev *nic_netdev_next_port(const struct plan *p, const struct dev
 {
 	const struct netdev *nd;
 
+	if (!d->ibdev || d->ibdev->n_ports < 2)
+		return (*i)++ == 0 ? d->netdev : NULL;
 	while ((nd = graph_of(&p->graph, d->pci->address, i)))
-		if (nd == d->netdev ||
-		    (d->ibdev && d->ibdev->n_ports > 1 && nd->netns == 0 && !nd->link &&
-		     streq(nd->pci, d->pci->address) && nd->perm_mac[0]))
+		if (nd == d->netdev || (nd->netns == 0 && !nd->link && nd->perm_mac[0] &&
+					streq(nd->pci, d->pci->address)))
 			break; /* neither a representor nor a child of IPoIB */
 	return nd;
 }
