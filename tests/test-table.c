@@ -389,6 +389,12 @@ static void led_from_behind_main(struct scene *s)
 	led(s);
 	s->rules[0].preference = 40000;
 }
+static void led_with_a_mark(struct scene *s)
+{
+	led(s);
+	s->rules[0].mark = s->rules[0].mask = 1;
+	add_route(s, "0.0.0.0", 0, RAIL1, "10.0.0.1", 0);
+}
 static void led_as_one_of_two(struct scene *s)
 {
 	led(s);
@@ -459,6 +465,7 @@ static void a_table_and_rules_for_each_nic_that_needs_them(_unused_ void **state
 		{ "another program leads to another NIC", led_by_another_nic, BY_GATEWAY },
 		{ "another program leads to the prefix alone", led_to_its_prefix, BY_GATEWAY },
 		{ "another program's rule is behind main", led_from_behind_main, BY_GATEWAY },
+		{ "another program leads what has a mark", led_with_a_mark, BY_GATEWAY },
 		{ "another program leads from one of two", led_as_one_of_two,
 		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
 		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"

@@ -258,7 +258,7 @@ static void find_place(const struct node *n, const struct route *t, uint8_t ret[
 }
 
 /*
- * Has another program a rule for what this address sends, and does that leave by this very NIC,
+ * Has another program a rule for all that this address sends, and does that leave by this very NIC,
  * wherever its table leads? A rule of ours would come before that one, with another gateway.
  */
 static bool is_led(const struct node *n, const struct tables *l, const struct nic_netdev *k,
@@ -266,6 +266,7 @@ static bool is_led(const struct node *n, const struct tables *l, const struct ni
 {
 	if (!ANY(rule, l->others.rules, l->others.n_rules,
 		 rule->family == a->family && rule->src_len > 0 && !rule->is_invert &&
+			 rule->mask == 0 && rule->dst_len == 0 && !rule->has_more &&
 			 rule->table != table_of(k) &&
 			 ip_is_in_prefix(a->local, rule->src, rule->src_len)))
 		return false;
