@@ -231,14 +231,13 @@ const struct device *plan_device(const struct plan *p, const struct pci *pci)
 	return SEARCH(pci, p->devices, p->n_devices, compare_device);
 }
 
-bool plan_changes_vfs(const struct plan *p, const char *pf)
+const struct action *plan_num_vfs(const struct plan *p, const char *pf)
 {
 	const struct action *a = NULL;
 
-	while ((a = plan_next(p, pf, a)))
-		if (a->verb == VERB_SET_NUM_VFS)
-			return a->class == CLASS_CHANGE;
-	return false;
+	while ((a = plan_next(p, pf, a)) && a->verb != VERB_SET_NUM_VFS)
+		;
+	return a;
 }
 
 bool plan_has_lost_devices(const struct plan *p)

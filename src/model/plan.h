@@ -303,8 +303,8 @@ void plan_describe_aside(const struct plan *p, const struct device *d, char *ret
 
 /* The device of this function, or NULL: searched for, in the order they are in. */
 const struct device *plan_device(const struct plan *p, const struct pci *pci);
-/* Is the number of VFs of this PF changed by the plan? */
-bool plan_changes_vfs(const struct plan *p, const char *pf);
+/* The change of the number of VFs of this PF, made now or waiting, refused, ...; NULL: none. */
+const struct action *plan_num_vfs(const struct plan *p, const char *pf);
 bool plan_has_lost_devices(const struct plan *p); /* or gone ones: the loss is not confirmed yet */
 bool plan_has_needed_changes(const struct plan *p); /* open ones beside those */
 

@@ -442,11 +442,13 @@ static bool find_missing(struct linter *l)
 
 	FOREACH(d, l->plan->devices, l->plan->n_devices) {
 		const struct function f = find_function(l, d->pci);
+		const struct action *vfs;
 		enum reason reason;
 
 		if (!output_plugin_offers(d) || number_of(l, d->pci->address))
 			continue;
-		if (plan_changes_vfs(l->plan, d->pci->address)) {
+		vfs = plan_num_vfs(l->plan, d->pci->address);
+		if (vfs && vfs->class == CLASS_CHANGE) {
 			is_later = true;
 			continue;
 		}

@@ -94,10 +94,8 @@ static bool is_load_for(const struct plan *p, const struct device *d, const stru
 /* Does the plan change the VFs of its PF, or a step of it what they wait for? */
 static bool changes_vfs(const struct plan *p, const struct device *d)
 {
-	const struct action *vfs = NULL;
+	const struct action *vfs = plan_num_vfs(p, pf_of(d));
 
-	while ((vfs = plan_next(p, pf_of(d), vfs)) && vfs->verb != VERB_SET_NUM_VFS)
-		;
 	if (!vfs || vfs->class != CLASS_WAITING)
 		return vfs && vfs->class == CLASS_CHANGE;
 	switch (vfs->reason) {
