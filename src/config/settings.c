@@ -542,8 +542,8 @@ const struct setting settings[N_SETTINGS] = {
 	{ "DevicePlugin", "Manifest", TEXT(plugin.manifest), &type_path,
 	  0, 0, "", "an absolute path of a file in a folder manifests, pod-manifests, static-pods or "
 	  "kubelet.d, or nothing",
-	  "A file in the kubelet's folder of static pods: the plugin is started when the node is ready, "
-	  "and restarted when its configuration changes" },
+	  "A file in the kubelet's folder of static pods: the plugin is started when the node is ready or "
+	  "degraded, and restarted when its configuration changes" },
 	{ "DevicePlugin", "Image", TEXT(plugin.image), &type_image,
 	  0, 0, "", "an image such as ghcr.io/mellanox/k8s-rdma-shared-dev-plugin:v1.5.3",
 	  "The image of that static pod" },
@@ -600,7 +600,7 @@ const struct setting settings[N_SETTINGS] = {
 	  "Time without device events before a pass starts, because devices appear in bursts" },
 	{ "Service", "NodeNIC", TEXT(service.node_nic), &type_node_nic,
 	  0, 0, "auto", "auto, none, or blank-separated globs as in Match=, such as netdev:bond0",
-	  "The NICs that carry the node, of which nothing is changed, or auto to find them" },
+	  "The NICs that carry the node and are left to the host, or auto to find them" },
 };
 /* clang-format on */
 
