@@ -42,8 +42,8 @@ static const struct {
 	{ "Look" },
 	{ "status", "", "show the node as a tree: NUMA nodes, NICs, VFs, RDMA devices, reasons",
 	  command_status, TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON | TAKES_FOLLOW,
-	  "The state is the one that the service wrote; without a running service, or\n"
-	  "with --config, it is read now.\n"
+	  "The state is the one that the service wrote. It is read now with --config,\n"
+	  "before the first pass of a boot, and for root while the service is inactive.\n"
 	  "With --follow --json: one document on each line.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 not yet, 1 error.\n" },
 	{ "explain", "DEVICE",
@@ -82,7 +82,9 @@ static const struct {
 	  "Losses are counted with [Health] Flap= or Drop=. --npd, without DEVICE, answers\n"
 	  "as a plugin of node-problem-detector, with one line; CONDITION is RdmaNotReady,\n"
 	  "RdmaLinkFlapping or RdmaPcieDegraded.\n"
-	  "Exit code: 0 nothing is wrong, 1 something is, 2 not known, or error.\n" },
+	  "Exit code: 0 no NIC has link-flapping, link-dropped, pcie-slow or pcie-errors,\n"
+	  "1 one has, 2 not known, or error; with --npd 0 the condition is not true, 1 it\n"
+	  "is, 2 not known, or error.\n" },
 	{ "wait", "", "wait until the node is ready or degraded", command_wait,
 	  TAKES_TIMEOUT | TAKES_JSON,
 	  "It prints what it waits for, each 10 s on a terminal and when the time is over,\n"
@@ -268,7 +270,8 @@ static int print_help(void)
 	       "    rdma-provision status\n"
 	       "    rdma-provision plan --preset=vke-shared\n"
 	       "    rdma-provision set --preset=vke-shared Device.rdma.Expect=4\n"
-	       "Exit codes: 0 success, 1 error, 2 plan has changes, 3 degraded, 4 not ready yet\n"
+	       "Exit codes: 0 success, 1 error, 2 plan has changes, or health is not known,\n"
+	       "3 degraded, 4 not ready yet\n"
 	       "Manual: rdma-provision(8); configuration: rdma-provision.conf(5)\n");
 	return standard_print("") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
