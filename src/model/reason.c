@@ -1158,7 +1158,7 @@ static const struct {
 		"boot-loop",
 		"Three boots failed at this step, so it is skipped",
 		"Save \"dmesg\" and the journals of these boots (\"journalctl -b -1\") for the "
-		"vendor. After a change of configuration, kernel, driver, firmware or "
+		"vendor. After a change of configuration, kernel, driver, firmware, card or "
 		"rdma-provision the step is tried at the next boot; \"rdma-provision apply\" "
 		"tries it now.",
 		SEVERITY_ERROR,
