@@ -883,7 +883,8 @@ static const struct {
 
 	[REASON_NOT_READY] = {
 		"not-ready",
-		"The node is not finished, so the device plugin's configuration is not written yet",
+		"The node is starting or being changed, so the device plugin's configuration is "
+		"not written yet",
 		"Wait: \"rdma-provision wait\" returns when the node is ready, or degraded after "
 		"ReadyTimeoutSec=.",
 		SEVERITY_NONE,
