@@ -71,9 +71,9 @@ static const struct {
 	{ "verify", "",
 	  "test devices, GIDs, SMC-R, NCCL's settings, and the resources of the kubelet",
 	  command_verify, TAKES_ARCHIVE | TAKES_CONFIG | TAKES_JSON,
-	  "A line for each check: PASS, FAIL with what was expected, or skip. Below it is\n"
-	  "the command that checks the same between two nodes. It changes nothing and opens\n"
-	  "no port.\n"
+	  "A line for each check: PASS, FAIL with what was expected, or skipped. Below it\n"
+	  "is the command that checks the same between two nodes. It changes nothing and\n"
+	  "opens no port.\n"
 	  "Exit code: 0 no check failed, 1 one did, or the tree lacks what was asked\n"
 	  "for (\"not known\"), or error.\n" },
 	{ "health", "[DEVICE]",

@@ -446,7 +446,7 @@ static int print_text(const struct verify *v, char **ret)
 	if (sheet_open(&s, 0, 0) < 0)
 		return -ENOMEM;
 	sheet_fill_list(&s, v->checks,
-			"[{?result=FAIL}FAIL|{?result=PASS}PASS|skip] {check} {target}: {is}"
+			"{result} {check} {target}: {is}"
 			"[{!result=PASS}; expected: {expected}]"
 			"[\n     between nodes: {between_nodes}]");
 	sheet_add(&s, "%d passed, %d failed, %d skipped", v->n[PASS], v->n[FAIL], v->n[SKIPPED]);
