@@ -44,7 +44,7 @@ static void put_reason(enum reason r)
 	put_head(reason_code(r), subject);
 	fputs("@RDMA_DETAIL@\n\nWhat to do:\n", stdout);
 	put_folded(reason_advice(r));
-	fputs("\n\"rdma-provision explain DEVICE\" and \"rdma-provision status\" tell how it is "
+	fputs("\n\"rdma-provision explain DEVICE\" and \"rdma-provision status\" show the state "
 	      "now.\n",
 	      stdout);
 }

@@ -54,7 +54,7 @@ static const struct {
 	[MESSAGE_OVER] = {
 		"over",
 		"@RDMA_TARGET@: @RDMA_CODE@ is over",
-		"What was told before is there no more. Nothing to do.",
+		"The deviation that was reported before no longer exists. Nothing to do.",
 	},
 };
 _Static_assert(ELEMENTSOF(messages) == _MESSAGE_N, "a line for every message");

@@ -91,7 +91,8 @@ static const struct sheet_row start_rows[] = {
 	{ "managed by", "", "{managed_by}" },
 	{ "not clear", "", "{problem}" },
 	{ "runs", "",
-	  "[{!running}no|{?deferred}yes, since before our last edit: restart it to have it|yes]" },
+	  "[{!running}no|{?deferred}yes, started before our last edit, which takes effect at a "
+	  "restart|yes]" },
 	{ "our edits", "", "[since {since}]" },
 };
 
@@ -100,13 +101,12 @@ static const struct sheet_row setting_rows[] = {
 	  "[{?source=unknown}not known|{value}|nothing][{?misspelt}, which the kubelet does not "
 	  "understand]" },
 	{ "decided by", "",
-	  "[{?source=default}nobody: it is the kubelet's default|{?source=unknown}"
+	  "[{?source=default}the kubelet's default|{?source=unknown}"
 	  "a file that is not there, or is not understood"
 	  "|{source}, [{path}|in a place that is not known][:{+line}]]" },
 	{ "asked for", "",
-	  "[{?way=take-back}ours gives way to [{wanted}|nothing]|{?+row}{wanted}|nothing: it is "
-	  "left "
-	  "alone]" },
+	  "[{?way=take-back}our value is removed, which leaves [{wanted}|nothing]"
+	  "|{?+row}{wanted}|nothing: it is left alone]" },
 	{ "verdict", "", "[[{?outcome=pending}to be changed|{outcome}][ {code}]]" },
 	{ "to be edited", "", "[{way}, {edits}]" },
 	{ "because", "", "{detail}" },
@@ -122,7 +122,7 @@ static const struct sheet_row cpu_rows[] = {
 static const struct sheet_row hint_rows[] = {
 	{ "device plugin", "",
 	  "{plugin}[{?plugin=none}: nothing is known of the devices' NUMA nodes"
-	  "|{?hints}: tells the NUMA node of each device"
+	  "|{?hints}: reports the NUMA node of each device"
 	  "|: reports no NUMA node, so no policy moves its devices]" },
 };
 

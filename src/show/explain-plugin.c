@@ -210,8 +210,8 @@ static int draw(const json_t *d, char **ret)
 	fputs("device plugin\n", s.out.f);
 	sheet_fill_rows(&s, d, file_rows, ELEMENTSOF(file_rows));
 	if (streq(TEXT(d, "type"), plugin_type_name(PLUGIN_NONE))) {
-		fputs("\nVerdict\n  none is asked for: no file is written for one, and what a "
-		      "plugin on this node\n  exposes is its own configuration's business\n"
+		fputs("\nVerdict\n  none is asked for: no file is written for one, and a plugin on "
+		      "this node\n  exposes what its own configuration says\n"
 		      "    → [DevicePlugin] Type=rdma-shared, sriov, hca, dranet or dra-sriov "
 		      "chooses one\n",
 		      s.out.f);

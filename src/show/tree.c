@@ -400,7 +400,7 @@ static const struct sheet_row rows[] = {
 	  "[{plugin.type}|none][, {plugin.devices} [{?plugin.devices=1}device|devices], "
 	  "{plugin.path} "
 	  "[{?plugin.written}written|not written]]"
-	  "[, {#plugin.left_out} left out: the plugin's file has no words for them]" },
+	  "[, {#plugin.left_out} left out: the plugin's file cannot select them]" },
 	{ NULL, "plugin.resources", OUTPUT_PLUGIN_AMOUNT OUTPUT_PLUGIN_MIX },
 	{ "Kubelet", "",
 	  "[{!kubelet.source}none was found|topology policy [{kubelet.policy}|not known]"
