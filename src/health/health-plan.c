@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Health: what could be better on a node that works. There are only hints: nothing is done about
- * them, no state depends on them, and the journal has none.
+ * them, and no state depends on them. vf-busy alone is among the reasons, and in the journal.
  *
  * A node without managed devices has no hints: it is not set up yet.
  */
