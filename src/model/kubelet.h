@@ -133,7 +133,7 @@ enum kubelet_way {
 enum kubelet_outcome {
 	KUBELET_SATISFIED, /* nothing asked for, or what is there is at least as strict */
 	KUBELET_CHANGED,   /* has to be changed; in a result: was */
-	KUBELET_DEFERRED,  /* was changed, takes effect at the kubelet's next start */
+	KUBELET_DEFERRED,  /* in a result: was changed, takes effect at the kubelet's next start */
 	KUBELET_WAITING,   /* for a file that another program writes */
 	KUBELET_REFUSED,   /* nothing is touched: see reason */
 	_KUBELET_OUTCOME_N
