@@ -357,11 +357,17 @@ static void iwarp_takes_a_kernel_that_knows_it(_unused_ void **state)
 		const char *kernel;
 		bool is_taken;
 	} rows[] = {
-		{ "5.10.134-17.3.al8.x86_64", true },    { "5.10.134-16.al8.x86_64", false },
-		{ "5.10.134-17.al8.aarch64", true },     { "5.10.134-17.an8.x86_64", false },
-		{ "5.10.134-17.al7.x86_64", false },     { "6.6.102-5.alnx4.x86_64", false },
-		{ "5.10.134-17.lifsea8.x86_64", false }, { "5.10.0-30-amd64", false },
-		{ "6.12.48+deb13-amd64", false },        { "4.19.91-27.al7.x86_64", false },
+		{ "5.10.134-17.3.al8.x86_64", true },
+		{ "5.10.134-16.al8.x86_64", false },
+		{ "5.10.134-17.al8.aarch64", true },
+		{ "5.10.134-17.an8.x86_64", false },
+		{ "5.10.134-17.al7.x86_64", false },
+		{ "6.6.102-5.alnx4.x86_64", false },
+		{ "5.10.134-17.lifsea8.x86_64", false },
+		{ "5.10.0-30-amd64", false },
+		{ "6.12.48+deb13-amd64", false },
+		{ "4.19.91-27.al7.x86_64", false },
+		{ "5.10.134-013.15.kangaroo.al8.x86_64", false },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

@@ -156,23 +156,14 @@ NAMES(netconf_name, enum netconf_key, _NETCONF_N,
 	[NETCONF_USE_TEMPADDR] = "ipv6/use_tempaddr",
 	[NETCONF_RA_DEFRTR_METRIC] = "ipv6/ra_defrtr_metric" });
 
-static bool is_since(const char *kernel, unsigned long major, unsigned long minor)
-{
-	char *end;
-	unsigned long first = strtoul(kernel, &end, 10);
-	unsigned long second = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
-
-	return first > major || (first == major && second >= minor);
-}
-
 bool node_has_managed_neighbours(const char *kernel)
 {
-	return is_since(kernel, 5, 16);
+	return strverscmp(kernel, "5.16") >= 0;
 }
 
 bool node_keeps_down(const struct node *n, const struct netdev *nd)
 {
-	return nd->is_unnamed && !nd->is_up && !is_since(n->kernel, 6, 2);
+	return nd->is_unnamed && !nd->is_up && strverscmp(n->kernel, "6.2") < 0;
 }
 
 const struct ledger_entry *memory_entry(const struct memory *m, const char *verb,

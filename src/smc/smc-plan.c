@@ -66,20 +66,6 @@ static void want_entries(const struct node *n, const struct memory *memory, stru
 	describe(&w, wrong, p, a);
 }
 
-/* Numbers of a release, "5.10.134-17.3.al8.x86_64", compared one by one with these. */
-static bool is_at_least(const char *release, const unsigned *least, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		char *end;
-		unsigned long number = strtoul(release, &end, 10);
-
-		if (end == release || number != least[i])
-			return end != release && number > least[i];
-		release = *end ? end + 1 : end;
-	}
-	return true;
-}
-
 /*
  * smc_ib_add_dev() in net/smc/smc_ib.c takes IB_CA devices alone: eRDMA in mode default is iWARP.
  * The kernels of Alibaba Cloud Linux 3 (".al8") take it as well, from 5.10.134-17 on: README of
@@ -87,9 +73,7 @@ static bool is_at_least(const char *release, const unsigned *least, size_t n)
  */
 static bool takes_iwarp(const char *release)
 {
-	static const unsigned least[] = { 5, 10, 134, 17 };
-
-	return strstr(release, ".al8") && is_at_least(release, least, ELEMENTSOF(least));
+	return strstr(release, ".al8") && strverscmp(release, "5.10.134-17") >= 0;
 }
 
 static bool is_refused_by_smc(const struct node *n, const struct device *d)
