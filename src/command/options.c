@@ -118,18 +118,17 @@ static const struct {
 static int make_text(const struct module_options *w, char **ret)
 {
 	char text[512] = "", *whole = NULL;
-	size_t n = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++) {
 		char options[256];
 
 		if (!module_options_text(w, modules[i].module, options, sizeof(options)))
 			continue;
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "# %s\noptions %s %s\n",
-				      modules[i].settings, modules[i].module, options);
+		append_word(text, sizeof(text), "", "# %s\noptions %s %s\n", modules[i].settings,
+			    modules[i].module, options);
 	}
 
-	if (n > 0 &&
+	if (*text &&
 	    asprintf(&whole, MARKER "(8) from its configuration; changes here are lost.\n%s",
 		     text) < 0)
 		return -ENOMEM;

@@ -93,9 +93,8 @@ void preset_list(const struct fs *fs, const char *begin)
 	char text[1024] = "";
 	int r = list_presets(fs, &names);
 
-	for (size_t i = 0, n = 0; i < names.n_names && n < sizeof(text); i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n > 0 ? ", " : "",
-				      names.names[i]);
+	for (size_t i = 0; i < names.n_names; i++)
+		append_word(text, sizeof(text), ", ", "%s", names.names[i]);
 	if (r < 0)
 		log_error_errno(r, "/" PRESET_FOLDER);
 	else if (*text)

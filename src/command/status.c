@@ -349,13 +349,11 @@ static int follow(const struct fs *fs, const struct command *cmd, enum node_stat
 void status_tell_denied(const struct fs_unread *denied)
 {
 	char text[512] = "";
-	size_t n = 0;
 
 	if (denied->n == 0)
 		return;
 	for (size_t i = 0; i < MIN(denied->n, ELEMENTSOF(denied->paths)); i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s/%s", i > 0 ? ", " : "",
-				      denied->paths[i]);
+		append_word(text, sizeof(text), ", ", "/%s", denied->paths[i]);
 	log_info("Not all can be seen by this user: no permission for %s%s; root sees the rest.",
 		 text, denied->n > ELEMENTSOF(denied->paths) ? " and others" : "");
 }

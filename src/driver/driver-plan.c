@@ -180,13 +180,6 @@ static bool is_type_fit(const struct module_option *o, const char *type)
 	return streq(o->name, ERDMA_COMPAT) == streq(type, "bool");
 }
 
-static void add_option(char *text, size_t size, const char *name, const char *value)
-{
-	size_t used = strlen(text);
-
-	snprintf(text + used, size - used, "%s%s=%s", used > 0 ? " " : "", name, value);
-}
-
 static void look_at_option(const struct module_option *o, struct erdma *e)
 {
 	const struct module *m = e->module;
@@ -197,7 +190,7 @@ static void look_at_option(const struct module_option *o, struct erdma *e)
 		m && (m->state == MODULE_BUILTIN ? !is_in_force : m->has_info && !is_in_file);
 
 	if (is_in_force)
-		add_option(e->from, sizeof(e->from), o->name, p->value);
+		append_word(e->from, sizeof(e->from), " ", "%s=%s", o->name, p->value);
 	if (is_in_force ? !module_options_is_same(p->type, p->value, o->value) : !is_without(o))
 		e->is_right = false;
 
@@ -206,7 +199,7 @@ static void look_at_option(const struct module_option *o, struct erdma *e)
 	if (is_in_file && !is_type_fit(o, p->type) && !e->misfit)
 		e->misfit = p;
 	if (!is_lacking || !is_without(o))
-		add_option(e->to, sizeof(e->to), o->name, o->value);
+		append_word(e->to, sizeof(e->to), " ", "%s=%s", o->name, o->value);
 }
 
 static struct erdma look_at_erdma(const struct node *n, const struct module_options *w)

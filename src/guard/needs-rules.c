@@ -98,13 +98,8 @@ struct evidence {
 
 static void add_words(struct need *k, const char *words)
 {
-	const size_t used = strlen(k->words);
-
-	if (strstr(k->words, words))
-		return;
-	if (used + strlen(words) + sizeof("; ...") < sizeof(k->words))
-		snprintf(k->words + used, sizeof(k->words) - used, "%s%s", used > 0 ? "; " : "",
-			 words);
+	if (!strstr(k->words, words))
+		append_word(k->words, sizeof(k->words), "; ", "%s", words);
 }
 
 /* Adds one need, once; merge_needs() merges those of one function. */

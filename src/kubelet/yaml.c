@@ -314,16 +314,12 @@ static void take_words(const struct yaml_reader *rd, const struct yaml_node *n,
 		       char ret[static 256])
 {
 	const struct yaml_node *end = next(rd, n);
-	size_t at = 0;
 
 	for (*ret = '\0', n++; n < end; n++) {
 		const char *word = is_scalar(n) ? n->text : "";
 
-		if (*word)
-			at += (size_t)snprintf(ret + at, 256 - at, "%s\"%s\"", at > 0 ? "," : "",
-					       word);
-		if (n->type == YAML_ALIAS_EVENT || at >= 256 ||
-		    word[strcspn(word, "\"\\,\t\r\n")]) {
+		if (n->type == YAML_ALIAS_EVENT || word[strcspn(word, "\"\\,\t\r\n")] ||
+		    (*word && !append_word(ret, 256, ",", "\"%s\"", word))) {
 			*ret = '\0';
 			return;
 		}

@@ -511,7 +511,7 @@ struct node {
 	struct plugin_process *plugin_processes; /* owned; by pid */
 	size_t n_plugin_processes;
 	/* Sockets of device plugins, and what they registered with the kubelet: plugin-observe.h */
-	char plugin_sockets[256]; /* "a.sock b.sock", cut */
+	char plugin_sockets[256]; /* "a.sock b.sock": those that fit */
 	uint32_t n_plugin_sockets;
 	struct plugin_resource *plugin_resources; /* owned */
 	size_t n_plugin_resources;

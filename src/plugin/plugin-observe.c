@@ -177,7 +177,6 @@ static int add_sockets(const struct fs *fs, const struct config *c, const char *
 
 	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
 		const char *name = names.names[i], *dot = strrchr(name, '.');
-		const size_t used = strlen(n->plugin_sockets);
 
 		if (!dot || !streq(dot, SOCKET))
 			continue;
@@ -188,8 +187,7 @@ static int add_sockets(const struct fs *fs, const struct config *c, const char *
 		if (c && !is_ours_by_name(c, name))
 			continue;
 		n->n_plugin_sockets++;
-		snprintf(n->plugin_sockets + used, sizeof(n->plugin_sockets) - used, "%s%s",
-			 used > 0 ? " " : "", name);
+		append_word(n->plugin_sockets, sizeof(n->plugin_sockets), " ", "%s", name);
 	}
 	return r;
 }

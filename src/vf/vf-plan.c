@@ -270,20 +270,16 @@ static void format_later(const struct config *c, const struct node *n, const str
 			 size_t size)
 {
 	uint32_t n_later = 0;
-	size_t used = 0;
 
 	ret[0] = '\0';
 	for (size_t i = (size_t)(first - c->devices) + 1; i < c->n_devices; i++)
 		if (plan_is_match(c->devices[i].match, n, memory, pf) && ++n_later <= MAX_LATER)
-			used += (size_t)snprintf(ret + used, size - used, "%s[Device %s]",
-						 n_later == 1 ? ", before " : ", ",
-						 c->devices[i].name);
+			append_word(ret, size, "", "%s[Device %s]",
+				    n_later == 1 ? ", before " : ", ", c->devices[i].name);
 	if (n_later > MAX_LATER)
-		used += (size_t)snprintf(ret + used, size - used, " and %" PRIu32 " more",
-					 n_later - MAX_LATER);
+		append_word(ret, size, "", " and %" PRIu32 " more", n_later - MAX_LATER);
 	if (n_later > 0)
-		snprintf(ret + used, size - used, ", which %s too",
-			 n_later == 1 ? "matches" : "match");
+		append_word(ret, size, "", ", which %s too", n_later == 1 ? "matches" : "match");
 }
 
 static void explain_unmanaged(const struct pci *pf, const char *whose, char *ret, size_t size)
@@ -310,7 +306,6 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
 	const struct device_config *dc = pf ? plan_section_of(c, n, memory, pf) : NULL;
 	char later[MAX_LATER * (sizeof(dc->name) + 12) + 64], whose[PCI_LEN + 16] = "";
 	uint32_t want;
-	size_t used;
 
 	ret[0] = '\0';
 	if (pf && pf != pci)
@@ -325,18 +320,17 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
 	snprintf(ret, size,
 		 "%s[Device %s] is the first section that matches%s: VirtualFunctions=%s", whose,
 		 dc->name, later, vf_mode_name(dc->mode));
-	used = strlen(ret);
 	if (want == COUNT_LEAVE && pf->num_vfs > 0)
-		snprintf(ret + used, size - used, ", %" PRIu32 " VF%s there, left alone",
-			 pf->num_vfs, pf->num_vfs == 1 ? "" : "s");
+		append_word(ret, size, "", ", %" PRIu32 " VF%s there, left alone", pf->num_vfs,
+			    pf->num_vfs == 1 ? "" : "s");
 	else if (want != COUNT_LEAVE && want > 0 && n->is_copy && !pf->has_sriov && !pf->has_config)
-		snprintf(ret + used, size - used,
-			 ", %" PRIu32 " VF%s asked for, those possible not in this tree", want,
-			 want == 1 ? "" : "s");
+		append_word(ret, size, "",
+			    ", %" PRIu32 " VF%s asked for, those possible not in this tree", want,
+			    want == 1 ? "" : "s");
 	else if (want != COUNT_LEAVE && (want > 0 || pf->has_sriov))
-		snprintf(ret + used, size - used,
-			 ", %" PRIu32 " VF%s asked for, %" PRIu32 " there, %" PRIu32 " possible",
-			 want, want == 1 ? "" : "s", pf->num_vfs, pf->total_vfs);
+		append_word(ret, size, "",
+			    ", %" PRIu32 " VF%s asked for, %" PRIu32 " there, %" PRIu32 " possible",
+			    want, want == 1 ? "" : "s", pf->num_vfs, pf->total_vfs);
 	return want == COUNT_LEAVE ? -1 : (int64_t)want;
 }
 
