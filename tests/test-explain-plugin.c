@@ -32,6 +32,7 @@ static void set_scene(struct scene *s)
 	*s = (struct scene){};
 	s->config.plugin.type = PLUGIN_SRIOV;
 	COPY(s->config.plugin.config_file, PATH);
+	COPY(s->config.plugin.resource, "rdma/hca");
 	for (size_t i = 0; i < 2; i++) {
 		snprintf(s->pcis[i].address, sizeof(s->pcis[i].address), "0000:41:00.%zu", i);
 		s->devices[i] = (struct device){ .pci = &s->pcis[i],
@@ -83,23 +84,18 @@ static void add_action(struct scene *s, enum class class, enum reason reason)
 
 static void a_plugin_exposes_what_its_rules_let_through(_unused_ void **state)
 {
-	struct exposed three[3];
+	struct device_config gpu = { .resource = "rdma/gpu" };
 	struct scene s;
 
 	set_scene(&s);
 	assert_told(&s, "", "Verdict\n  exposes rdma/hca: 2\n");
 	assert_told(&s, "", "  0000:41:00.1  exposed as rdma/hca\n");
 	assert_told(&s, "", "  runs         no\n");
-	COPY(s.exposed[1].resource, "rdma/gpu");
-	assert_told(&s, "", "exposes rdma/hca: 1; rdma/gpu: 1\n");
+	s.devices[1].config = &gpu;
+	COPY(s.exposed[1].resource, gpu.resource);
+	assert_told(&s, "", "exposes rdma/gpu: 1; rdma/hca: 1\n");
 	s.plan.lint.n_exposed = 1;
 	assert_told(&s, "", "exposes rdma/hca: 1\n");
-	/* A DRA driver finds them by address. */
-	memcpy(three, s.exposed, sizeof(s.exposed));
-	three[2] = s.exposed[0];
-	s.plan.lint.exposed = three;
-	s.plan.lint.n_exposed = 3;
-	assert_told(&s, "", "exposes rdma/hca: 2; rdma/gpu: 1\n");
 }
 
 /* dranet publishes the node's own NIC as well, which no DeviceClass of ours selects. */
@@ -132,7 +128,6 @@ static void a_device_that_is_exposed_as_well_does_not_count(_unused_ void **stat
 	assert_told(&s, "", "would expose 0 devices");
 }
 
-/* The second one is in the file by a selector of another program: no section matches it. */
 static void a_pool_of_both_fabrics_says_so(_unused_ void **state)
 {
 	struct port ports[] = { { .link_layer = "InfiniBand" }, { .link_layer = "Ethernet" } };
@@ -140,23 +135,18 @@ static void a_pool_of_both_fabrics_says_so(_unused_ void **state)
 	struct scene s;
 
 	set_scene(&s);
-	s.plan.n_devices = 1;
 	for (size_t i = 0; i < 2; i++) {
-		COPY(ibdevs[i].pci, s.pcis[i].address);
 		ibdevs[i].ports = &ports[i];
 		ibdevs[i].n_ports = 1;
+		s.devices[i].ibdev = &ibdevs[i];
 	}
-	s.node.ibdevs = ibdevs;
-	s.node.n_ibdevs = 2;
 	assert_told(&s, "",
 		    "exposes rdma/hca: 2; 1 of InfiniBand, the others of Ethernet: a pod gets "
 		    "either\n");
 	ports[1] = ports[0];
 	assert_told(&s, "", "exposes rdma/hca: 2\n");
 	/* A VF without a driver is of the fabric that its class says. */
-	s.node.n_ibdevs = 1;
-	s.node.pcis = s.pcis;
-	s.node.n_pcis = 2;
+	s.devices[1].ibdev = NULL;
 	s.pcis[1].class = CLASS_INFINIBAND << 8;
 	assert_told(&s, "", "exposes rdma/hca: 2\n");
 }
@@ -293,8 +283,9 @@ static void a_driver_that_is_older_than_a_vf_has_not_found_it(_unused_ void **st
 		s.pcis[1].instance += rows[i].is_new;
 		s.devices[1].is_usable = rows[i].is_usable;
 		assert_told(&s, rows[i].code,
-			    *rows[i].code ? "or the DRA driver has not found the device"
-					  : "would expose rdma/hca: 2\n");
+			    *rows[i].code       ? "or the DRA driver has not found the device"
+			    : rows[i].is_usable ? "would expose rdma/hca: 2\n"
+						: "would expose rdma/hca: 1\n");
 	}
 }
 

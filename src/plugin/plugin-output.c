@@ -310,6 +310,29 @@ const char *output_plugin_next_resource(const struct config *c, const struct pla
 	return next;
 }
 
+json_t *output_plugin_resources(const struct config *c, const struct plan *p)
+{
+	json_auto_t *list = json_array();
+	const char *resource = NULL;
+
+	while (p->lint.refusal == REASON_NONE &&
+	       (resource = output_plugin_next_resource(c, p, resource))) {
+		size_t n = 0, n_infiniband = 0;
+
+		FOREACH(d, p->devices, p->n_devices) {
+			if (!streq(output_plugin_resource(c, d), resource) ||
+			    !output_plugin_offers(d) || !output_plugin_exposes(p, d))
+				continue; /* the plugin may leave out what is in the file */
+			n++;
+			n_infiniband += device_is_infiniband(d);
+		}
+		if (n > 0 && json_array_append_new(list, output_plugin_resource_item(
+								 c, resource, n, n_infiniband)) < 0)
+			return NULL;
+	}
+	return TAKE(list);
+}
+
 static int print_hca(char **ret)
 {
 	json_auto_t *document = json_pack("{s:s}", "mode", "hca");

@@ -86,6 +86,8 @@ uint32_t output_plugin_allocatable(const struct config *c, size_t n_devices);
 	"[{?shared}both|either]]"
 json_t *output_plugin_resource_item(const struct config *c, const char *resource, size_t n_devices,
 				    size_t n_infiniband);
+/* An item for each pool, with the devices that the plugin exposes, in the order of their names. */
+json_t *output_plugin_resources(const struct config *c, const struct plan *p);
 
 /* The pool of a device: its section's Resource=, or that of [DevicePlugin]. */
 const char *output_plugin_resource(const struct config *c, const struct device *d);

@@ -102,32 +102,6 @@ static json_t *make_processes(const struct node *n)
 			  q->is_dated ? json_integer(q->since_change_sec) : json_null()));
 }
 
-/* The number of devices in each pool, in the order of the first of each. */
-static json_t *make_resources(const struct config *c, const struct node *node, const struct lint *l)
-{
-	json_auto_t *list = json_array();
-
-	FOREACH(e, l->exposed, l->n_exposed) {
-		size_t n = 0, n_infiniband = 0;
-
-		if (e->is_foreign || ANY(o, l->exposed, (size_t)(e - l->exposed),
-					 !o->is_foreign && streq(o->resource, e->resource)))
-			continue;
-		FOREACH(o, l->exposed, l->n_exposed) {
-			if (o->is_foreign || !streq(o->resource, e->resource))
-				continue;
-			n++;
-			n_infiniband += device_is_infiniband(
-				&(struct device){ .pci = node_pci(node, o->pci),
-						  .ibdev = node_ibdev_of(node, o->pci) });
-		}
-		if (json_array_append_new(
-			    list, output_plugin_resource_item(c, e->resource, n, n_infiniband)) < 0)
-			return NULL;
-	}
-	return TAKE(list);
-}
-
 /* NULL: there is no memory. */
 static json_t *make_document(const struct config *c, const struct node *n,
 			     const struct memory *memory, const struct plan *p, bool has_processes)
@@ -141,7 +115,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 
 	/* clang-format off */
 	more = json_pack("{s:o, s:b, s:s, s:s, s:b, s:o, s:I, s:s, s:s, s:o, s:s}",
-			 "resources", make_resources(c, n, &p->lint),
+			 "resources", output_plugin_resources(c, p),
 			 "written", !is_none && is_written(n, p),
 			 "waits", write && write->class != CLASS_CHANGE ? reason_code(write->reason)
 									: "",

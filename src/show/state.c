@@ -270,31 +270,11 @@ static json_t *make_left_out(const void *item)
 			     document_text(d->pci->address));
 }
 
-/* How many devices the plugin exposes of each pool, in the order of their names. */
 static json_t *make_resources(const void *item)
 {
 	const struct state_document *s = item;
-	const struct plan *p = s->plan;
-	json_auto_t *list = json_array();
-	const char *resource = NULL;
 
-	while (p->lint.refusal == REASON_NONE &&
-	       (resource = output_plugin_next_resource(s->config, p, resource))) {
-		size_t n = 0, n_infiniband = 0;
-
-		FOREACH(d, p->devices, p->n_devices) {
-			if (!streq(output_plugin_resource(s->config, d), resource) ||
-			    !output_plugin_offers(d) || !output_plugin_exposes(p, d))
-				continue; /* the plugin may leave out what is in the file */
-			n++;
-			n_infiniband += device_is_infiniband(d);
-		}
-		if (n > 0 &&
-		    json_array_append_new(list, output_plugin_resource_item(s->config, resource, n,
-									    n_infiniband)) < 0)
-			return NULL;
-	}
-	return TAKE(list);
+	return output_plugin_resources(s->config, s->plan);
 }
 
 static const struct field plugin_rows[] = {
