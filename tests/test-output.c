@@ -689,12 +689,12 @@ static void plugin_is_written_when_the_file_is_what_it_should_be(_unused_ void *
 	make_machine(&m);
 	make_erdma(&m, 3);
 	assert_int_equal(output_plugin(&m.config, &m.node, &m.plan, &text), 0);
-	m.node.plugin_file = text;
+	m.node.plugin_file = m.plan.plugin = text;
 	same = state_of(&m);
 	assert_true(json_is_true(at(same, "plugin/written")));
 	assert_string_equal(json_string_value(at(same, "plugin/left_out/0")), "0000:c1:00.0");
 
-	m.config.plugin.shares++;
+	m.plan.plugin = (char *)"another";
 	other = state_of(&m);
 	assert_true(json_is_false(at(other, "plugin/written")));
 

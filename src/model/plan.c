@@ -177,6 +177,11 @@ void plan_add_hint(struct plan *p, enum reason reason, const char *target, const
 		PLAN_ADD(p, reasons, d);
 }
 
+bool plan_has_plugin_file(const struct node *n, const struct plan *p)
+{
+	return p->plugin && n->plugin_file && streq(n->plugin_file, p->plugin);
+}
+
 bool plan_has_open_changes(const struct plan *p)
 {
 	return ANY(a, p->actions, p->n_actions, action_is_open(a));

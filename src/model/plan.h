@@ -291,6 +291,8 @@ const struct action *plan_next(const struct plan *p, const char *target, const s
 void plan_index(struct plan *p); /* after actions were moved, or taken out */
 
 bool plan_has_open_changes(const struct plan *p);
+/* Does the plugin's file have the text that it should have? */
+bool plan_has_plugin_file(const struct node *n, const struct plan *p);
 
 /* The need of this function, or NULL: the node does not need it. */
 const struct need *plan_need(const struct plan *p, const char *pci);

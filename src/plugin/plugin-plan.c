@@ -50,15 +50,10 @@ static void tell_findings(struct plan *p)
 			plan_add_hint(p, finding->reason, finding->target, "%s", finding->detail);
 }
 
-static bool has_text(const struct node *n, const struct plan *p)
-{
-	return p->plugin && n->plugin_file && streq(n->plugin_file, p->plugin);
-}
-
 /* A file that has the right text and no record is "written" once more, which records it. */
 static bool is_written(const struct node *n, const struct plan *p)
 {
-	return has_text(n, p) && !n->is_plugin_foreign;
+	return plan_has_plugin_file(n, p) && !n->is_plugin_foreign;
 }
 
 /* Return: is the file, or will it be by this plan, what it should be? */
@@ -70,7 +65,7 @@ static bool plan_file(const struct config *c, const struct node *n, const struct
 
 	if (p->plugin && p->lint.refusal != REASON_NONE)
 		return write_later(p, CLASS_REFUSED, path, p->lint.refusal, p->lint.detail);
-	if (n->is_plugin_foreign && !has_text(n, p))
+	if (n->is_plugin_foreign && !plan_has_plugin_file(n, p))
 		return write_later(p, CLASS_REFUSED, path, REASON_OUTPUT_FOREIGN, "");
 	if (is_changing || p->state == NODE_STARTING)
 		return !is_changing && is_written(n, p)

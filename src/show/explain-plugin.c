@@ -26,16 +26,11 @@ static const struct action *find_action(const struct plan *p, const char *path)
 		    a->verb == VERB_WRITE_PLUGIN && streq(a->target, path));
 }
 
-static bool is_written(const struct node *n, const struct plan *p)
-{
-	return p->plugin && n->plugin_file && streq(p->plugin, n->plugin_file);
-}
-
 /* Is a process older than the plugin's file, or than a device that it finds without a file? */
 static bool has_old_process(const struct config *c, const struct node *n,
 			    const struct memory *memory, const struct plan *p)
 {
-	const bool is_file_read = !*c->plugin.manifest && is_written(n, p);
+	const bool is_file_read = !*c->plugin.manifest && plan_has_plugin_file(n, p);
 
 	return ANY(q, n->plugin_processes, n->n_plugin_processes,
 		   (is_file_read && q->is_dated && q->since_change_sec < 0) ||
@@ -116,7 +111,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 	/* clang-format off */
 	more = json_pack("{s:o, s:b, s:s, s:s, s:b, s:o, s:I, s:s, s:s, s:o, s:s}",
 			 "resources", output_plugin_resources(c, p),
-			 "written", !is_none && is_written(n, p),
+			 "written", !is_none && plan_has_plugin_file(n, p),
 			 "waits", write && write->class != CLASS_CHANGE ? reason_code(write->reason)
 									: "",
 			 "manifest", c->plugin.manifest,

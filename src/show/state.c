@@ -289,22 +289,17 @@ static const struct field plugin_rows[] = {
 };
 static const struct fields plugin_fields = FIELDS(plugin_rows, struct state_document);
 
-static int fill_plugin(struct state_document *s)
+static void fill_plugin(struct state_document *s)
 {
-	_cleanup_(freep) char *text = NULL;
-
 	s->plugin_path = s->manifest = "";
 	FOREACH_WHILE(d, s->plan->devices, s->plan->n_devices,
 		      s->config->plugin.type != PLUGIN_NONE)
 		s->n_devices += output_plugin_has(s->config, s->node, s->plan, d);
 	if (!plugin_has_file(s->config->plugin.type))
-		return 0;
+		return;
 	s->plugin_path = s->config->plugin.config_file;
 	s->manifest = s->config->plugin.manifest;
-	if (output_plugin(s->config, s->node, s->plan, &text) < 0)
-		return -ENOMEM;
-	s->is_written = text && s->node->plugin_file && streq(text, s->node->plugin_file);
-	return 0;
+	s->is_written = plan_has_plugin_file(s->node, s->plan);
 }
 
 /* The first item that is wrong with what was asked for; else one that has a reason. */
@@ -559,8 +554,7 @@ int output_state(const struct config *c, const struct node *n, const struct memo
 				    p->n_devices == 0 };
 	json_auto_t *document = NULL;
 
-	if (fill_plugin(&s) < 0)
-		return -ENOMEM;
+	fill_plugin(&s);
 	fill_kubelet(&s);
 	document = fields_pack(&state_fields, &s);
 	return document ? document_print(document, ret) : -ENOMEM;
