@@ -297,7 +297,7 @@ static void a_change_of_a_netdev_that_was_undone_is_tried_again(_unused_ void **
 		struct plan p = {};
 		struct scene s;
 
-		if (!rows[verb].target || verb == VERB_WRITE_RULES || verb_is_file_for_others(verb))
+		if (!rows[verb].target || verb == VERB_WRITE_RULES || verb_has(verb, FOR_OTHERS))
 			continue;
 		set_scene(&s);
 		pass_once(&s, verb, 0, &failed);

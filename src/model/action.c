@@ -167,7 +167,7 @@ bool action_is_destructive(const struct action *a)
 bool action_is_best_effort(const struct action *a)
 {
 	return (a->verb == VERB_LOAD_MODULE && streq(a->target, PEERMEM_MODULE)) ||
-	       verb_is_output(a->verb);
+	       verb_has(a->verb, OUTPUT);
 }
 
 bool action_is_bad_bind(const struct action *a)
@@ -286,7 +286,7 @@ static enum reason failure(const struct action *a)
 		if (f->error == -a->result &&
 		    (f->verb == a->verb ||
 		     (f->verb == VERB_LOAD_MODULE && a->verb == VERB_RELOAD_MODULE) ||
-		     (f->verb == _VERB_N && verb_is_file_for_others(a->verb))))
+		     (f->verb == _VERB_N && verb_has(a->verb, FOR_OTHERS))))
 			return f->reason;
 	return REASON_ACTION_FAILED;
 }

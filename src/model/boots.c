@@ -46,7 +46,7 @@ bool boots_step(const struct config *c, const struct node *n, const struct actio
 	const char *target = pci && pci->physfn[0] ? pci->physfn : a->target;
 	const struct ibdev *ib = node_ibdev_of(n, target);
 
-	if (!verb_can_crash(a->verb))
+	if (!verb_has(a->verb, CAN_CRASH))
 		return false;
 
 	*ret = (struct boot_step){ .verb = a->verb };

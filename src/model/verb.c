@@ -5,12 +5,6 @@
 
 #include <assert.h>
 
-enum {
-	CAN_CRASH = 2,
-	FOR_OTHERS = 4,
-	OUTPUT = 8,
-};
-
 /*
  * A VF may cost the kernel 120 s when its firmware is slow, and 0.6 s when all is well:
  * drivers/net/ethernet/mellanox/mlx5/core/lib/tout.c; loading a driver probes its devices. Another
@@ -121,7 +115,7 @@ enum step verb_step(enum verb v)
 	return verbs[v].step;
 }
 
-static bool has_flag(enum verb v, uint32_t flag)
+bool verb_has(enum verb v, enum verb_flag flag)
 {
 	return (size_t)v < ELEMENTSOF(verbs) && verbs[v].flags & flag;
 }
@@ -134,21 +128,6 @@ enum verb_value verb_value(enum verb v)
 bool verb_is_numeric(enum verb v)
 {
 	return verb_value(v) == VALUE_NUMBER;
-}
-
-bool verb_can_crash(enum verb v)
-{
-	return has_flag(v, CAN_CRASH);
-}
-
-bool verb_is_output(enum verb v)
-{
-	return has_flag(v, OUTPUT);
-}
-
-bool verb_is_file_for_others(enum verb v)
-{
-	return has_flag(v, FOR_OTHERS);
 }
 
 enum verb verb_opposite(enum verb v)

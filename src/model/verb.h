@@ -80,17 +80,20 @@ enum verb_value {
 	VALUE_ROUTE, /* or a rule, or a neighbour: shown by the subject alone */
 };
 
+enum verb_flag {
+	CAN_CRASH = 1,  /* a driver that is not right may take the machine down in it */
+	FOR_OTHERS = 2, /* a file of [Output], the device plugin's, or its static pod */
+	OUTPUT = 4,     /* a file of [Output]: tells of the node, is none of its changes */
+};
+
 const char *verb_name(enum verb v); /* "set-num-vfs" */
 enum step verb_step(enum verb v);
 const char *step_name(enum step s); /* "driver" */
 enum verb_value verb_value(enum verb v);
 bool verb_is_numeric(enum verb v); /* VALUE_NUMBER: a number in JSON as well */
-bool verb_can_crash(enum verb v);  /* a driver that is not right may take the machine down in it */
-bool verb_is_output(
-	enum verb v); /* a file of [Output]: tells of the node, is none of its changes */
-bool verb_is_file_for_others(enum verb v); /* that, the device plugin's, or its static pod */
-enum verb verb_opposite(enum verb v);      /* takes back what this one does; _VERB_N: none does */
-uint32_t verb_vf_setting(enum verb v);     /* enum vf_setting of what this verb sets, or 0 */
+bool verb_has(enum verb v, enum verb_flag flag);
+enum verb verb_opposite(enum verb v);  /* takes back what this one does; _VERB_N: none does */
+uint32_t verb_vf_setting(enum verb v); /* enum vf_setting of what this verb sets, or 0 */
 /* A format of target and "to" that says what goes on, "loading %1$s"; NULL: the name has to do. */
 const char *verb_text(enum verb v);
 /* How long it may take: @n is the larger number of "from" and "to". */

@@ -275,7 +275,7 @@ static void on_end(void *userdata, const struct action *a)
 	boot_notes_end(&pr->notes, pr->pass->config, pr->node, a);
 	attempts_end(&pr->tried, a);
 	/* How far the pass has come in changing the node. Files that tell of it are no steps. */
-	if (a->result >= 0 && !verb_is_output(a->verb))
+	if (a->result >= 0 && !verb_has(a->verb, OUTPUT))
 		pr->tried.change =
 			(struct last_change){ pr->tried.change.steps + 1, w->time_sec(w->userdata),
 					      now(w) - pr->started_usec };
@@ -366,7 +366,7 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 		/* Best-effort actions are tried again at events; a full disk causes none. */
 		ret->n_failed += action->is_done && action->result < 0 &&
 				 action->verb != VERB_RELOAD_UNITS &&
-				 (!action_is_best_effort(action) || verb_is_output(action->verb));
+				 (!action_is_best_effort(action) || verb_has(action->verb, OUTPUT));
 	}
 
 	ret->n_silent = p->n_silent;

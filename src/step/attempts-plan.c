@@ -401,7 +401,7 @@ int plan_recall_failures(const struct config *c, const struct node *n, const str
 static bool is_written(const struct action *tried)
 {
 	return tried->result >= 0 &&
-	       (tried->verb == VERB_WRITE_RULES || verb_is_file_for_others(tried->verb));
+	       (tried->verb == VERB_WRITE_RULES || verb_has(tried->verb, FOR_OTHERS));
 }
 
 /* An action that failed with -EBUSY, as a process came in between, needs a reboot. */
