@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parse.h"
 
+#include "../model/ip.h"
+
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <strings.h>
@@ -125,31 +127,6 @@ int parse_span(const char *value, uint64_t *ret_usec)
 	return 0;
 }
 
-/* Is it one of a host, and of more than this link or this host? */
-static bool is_address_of_host(const struct ip *ip)
-{
-	const uint8_t *b = ip->bytes;
-	const struct in6_addr *in6 = (const struct in6_addr *)b;
-
-	if (ip->family == AF_INET)
-		return b[0] != 0 && b[0] != 127 && b[0] < 224 && !(b[0] == 169 && b[1] == 254);
-	return !IN6_IS_ADDR_UNSPECIFIED(in6) && !IN6_IS_ADDR_LOOPBACK(in6) &&
-	       !IN6_IS_ADDR_MULTICAST(in6) && !IN6_IS_ADDR_V4MAPPED(in6);
-}
-
-/* The network's own address and its broadcast are no host's: RFC 3021 knows no such in a /31. */
-static bool is_first_or_last(const struct ip *ip)
-{
-	uint32_t host, mask;
-
-	if (ip->family != AF_INET || ip->prefix_len >= 31)
-		return false;
-	mask = UINT32_MAX >> ip->prefix_len;
-	memcpy(&host, ip->bytes, sizeof(host));
-	host = ntohl(host) & mask;
-	return host == 0 || host == mask;
-}
-
 int parse_ip(const char *value, bool has_length, struct ip *ret)
 {
 	const char *slash = strchr(value, '/');
@@ -160,12 +137,11 @@ int parse_ip(const char *value, bool has_length, struct ip *ret)
 
 	if (has_length != (slash != NULL) || len >= sizeof(text))
 		return -EINVAL;
-	memcpy(text, value, len);
-	text[len] = '\0';
+	PRINT(text, "%.*s", (int)len, value);
 
 	ip.family = strchr(text, ':') ? AF_INET6 : AF_INET;
 	bits = ip.family == AF_INET ? 32 : 128;
-	if (inet_pton(ip.family, text, ip.bytes) != 1 || !is_address_of_host(&ip))
+	if (inet_pton(ip.family, text, ip.bytes) != 1 || !ip_is_of_host(ip.family, ip.bytes))
 		return -EINVAL;
 	if (!has_length) {
 		*ret = ip;
@@ -175,7 +151,8 @@ int parse_ip(const char *value, bool has_length, struct ip *ret)
 	if (parse_number(slash + 1, 1, bits - 1, &bits) < 0)
 		return -EINVAL;
 	ip.prefix_len = (uint32_t)bits;
-	if (is_first_or_last(&ip) || (ip.family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(ip.bytes)))
+	if (ip.family == AF_INET ? ip_is_end(ip.bytes, ip.prefix_len)
+				 : ip_is_link_local(ip.family, ip.bytes))
 		return -EINVAL;
 	*ret = ip;
 	return 0;

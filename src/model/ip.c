@@ -94,6 +94,26 @@ bool ip_is_unicast(int family, const uint8_t *bytes)
 			: bytes[0] != 0xff && !ip_is_link_local(family, bytes));
 }
 
+bool ip_is_of_host(int family, const uint8_t *b)
+{
+	const struct in6_addr *in6 = (const struct in6_addr *)b;
+
+	if (family == AF_INET)
+		return b[0] != 0 && b[0] != 127 && b[0] < 224 && !(b[0] == 169 && b[1] == 254);
+	return !IN6_IS_ADDR_UNSPECIFIED(in6) && !IN6_IS_ADDR_LOOPBACK(in6) &&
+	       !IN6_IS_ADDR_MULTICAST(in6) && !IN6_IS_ADDR_V4MAPPED(in6);
+}
+
+bool ip_is_end(const uint8_t *bytes, uint32_t prefix_len)
+{
+	const uint32_t mask = UINT32_MAX >> MIN(prefix_len, 31U);
+	uint32_t host;
+
+	memcpy(&host, bytes, sizeof(host));
+	host = ntohl(host) & mask;
+	return prefix_len < 31 && (host == 0 || host == mask);
+}
+
 bool gid_parse(const char *text, uint8_t ret[static 16])
 {
 	return strlen(text) == strlen("fe80:0000:0000:0000:0000:0000:0000:0000") &&

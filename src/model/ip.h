@@ -32,6 +32,11 @@ bool ip_is_link_local(int family, const uint8_t *bytes); /* fe80::/10; of IPv4 n
  * IsGlobalUnicast() of Go's net package says it. */
 bool ip_is_unicast(int family, const uint8_t *bytes);
 
+/* Is it a host's, and known beyond this link (169.254/16, but not fe80::/10) and this host? */
+bool ip_is_of_host(int family, const uint8_t *bytes);
+/* Is an IPv4 address the network's own or its broadcast? RFC 3021 knows none of these in a /31. */
+bool ip_is_end(const uint8_t *bytes, uint32_t prefix_len);
+
 #define GID_ROCE_V1 "IB/RoCE v1"
 #define GID_ROCE_V2 "RoCE v2"
 

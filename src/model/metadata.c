@@ -1,30 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "metadata.h"
 
+#include "ip.h"
+
 #include <arpa/inet.h>
 
 /* Shorter ones are no network of a cloud, longer ones have no room for a gateway. */
 #define PREFIX_MIN 8
 #define PREFIX_MAX 30
 
-static uint32_t host_order(const uint8_t bytes[static 4])
-{
-	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
-	       bytes[3];
-}
-
-static bool is_host(const uint8_t b[static 4])
-{
-	return b[0] != 0 && b[0] != 127 && b[0] < 224 && !(b[0] == 169 && b[1] == 254);
-}
-
 /* Inside the prefix, and neither its first nor its last address. */
 static bool is_inside(const uint8_t a[static 4], const uint8_t network[static 4], uint32_t len)
 {
-	const uint32_t hosts = UINT32_MAX >> len;
-
-	return (host_order(a) & ~hosts) == (host_order(network) & ~hosts) &&
-	       (host_order(a) & hosts) != 0 && (host_order(a) & hosts) != hosts;
+	return ip_is_in_prefix(a, network, len) && !ip_is_end(a, len);
 }
 
 static bool parse_length(const char *text, uint32_t *ret)
@@ -40,8 +28,7 @@ static bool parse_prefix(const char *text, uint8_t ret[static 4], uint32_t *ret_
 
 	if (!slash || (size_t)(slash - text) >= sizeof(address))
 		return false;
-	memcpy(address, text, (size_t)(slash - text));
-	address[slash - text] = '\0';
+	PRINT(address, "%.*s", (int)(slash - text), text);
 	return inet_pton(AF_INET, address, ret) == 1 && parse_length(slash + 1, ret_len);
 }
 
@@ -50,11 +37,11 @@ static const char *check(const char *address, const char *prefix, const char *ga
 {
 	uint8_t network[4];
 
-	if (inet_pton(AF_INET, address, m->address) != 1 || !is_host(m->address))
+	if (inet_pton(AF_INET, address, m->address) != 1 || !ip_is_of_host(AF_INET, m->address))
 		return "no address of a host";
 	if (!parse_prefix(prefix, network, &m->prefix_len))
 		return "no prefix of 8 to 30 bits";
-	if (inet_pton(AF_INET, gateway, m->gateway) != 1 || !is_host(m->gateway))
+	if (inet_pton(AF_INET, gateway, m->gateway) != 1 || !ip_is_of_host(AF_INET, m->gateway))
 		return "no gateway";
 	if (!is_inside(m->address, network, m->prefix_len))
 		return "the address is outside its prefix";
@@ -101,8 +88,7 @@ int metadata_parse(const char *text, struct metadata *ret)
 	if (!gateway || len >= sizeof(address) || line + len > gateway)
 		return -EINVAL;
 	*gateway++ = '\0';
-	memcpy(address, line, len);
-	address[len] = '\0';
+	PRINT(address, "%.*s", (int)len, line);
 	/* The address stands for its prefix. */
 	return metadata_make(address, line, gateway, ret, problem, sizeof(problem));
 }
