@@ -73,7 +73,7 @@ static void message_ids_are_for_ever(_unused_ void **state)
 
 static const char *name_of(int i)
 {
-	return i < _MESSAGE_N ? message_name((enum message)i)
+	return i < _MESSAGE_N ? messages[i].name
 			      : reason_code((enum reason)(REASON_NONE + 1 + i - _MESSAGE_N));
 }
 

@@ -55,9 +55,9 @@ int main(void)
 	      "# Made of src/model/reason.c and src/model/message.c. See journalctl -x.\n",
 	      stdout);
 	for (enum message m = 0; m < _MESSAGE_N; m++)
-		if (message_subject(m)) {
-			put_head(message_name(m), message_subject(m));
-			put_folded(message_body(m));
+		if (messages[m].subject) {
+			put_head(messages[m].name, messages[m].subject);
+			put_folded(messages[m].body);
 		}
 	for (int i = REASON_NONE + 1; i < _REASON_N; i++)
 		put_reason((enum reason)i);

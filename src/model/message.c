@@ -34,9 +34,7 @@ void message_id(const char *name, char ret[static MESSAGE_ID_LEN])
 		 h[2], h[1], h[0]);
 }
 
-static const struct {
-	const char *name, *subject, *body;
-} messages[] = {
+const struct message_text messages[_MESSAGE_N] = {
 	[MESSAGE_CHANGE] = { "change" },
 	[MESSAGE_READY] = {
 		"ready",
@@ -57,19 +55,3 @@ static const struct {
 		"The deviation that was reported before no longer exists. Nothing to do.",
 	},
 };
-_Static_assert(ELEMENTSOF(messages) == _MESSAGE_N, "a line for every message");
-
-const char *message_name(enum message m)
-{
-	return messages[m].name;
-}
-
-const char *message_subject(enum message m)
-{
-	return messages[m].subject;
-}
-
-const char *message_body(enum message m)
-{
-	return messages[m].body;
-}

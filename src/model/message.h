@@ -25,9 +25,11 @@ enum message {
 
 void message_id(const char *name, char ret[static MESSAGE_ID_LEN]);
 
-const char *message_name(enum message m);    /* "change" */
-const char *message_subject(enum message m); /* of the catalog, with @FIELD@ in it; or NULL */
-const char *message_body(enum message m);    /* the same; sentences in one line */
+extern const struct message_text {
+	const char *name;    /* "change" */
+	const char *subject; /* of the catalog, with @FIELD@ in it; or NULL */
+	const char *body;    /* the same; sentences in one line */
+} messages[_MESSAGE_N];
 
 /* A deviation that is new in a state, or that was in the state before and is over. */
 struct news {

@@ -50,7 +50,7 @@ void report_action(const struct action *a)
 {
 	const char *target = a->target[0] ? a->target : "node";
 	const enum reason failure = action_failure(a);
-	struct report_line line = { LOG_LEVEL_NOTICE, message_name(MESSAGE_CHANGE), target, "",
+	struct report_line line = { LOG_LEVEL_NOTICE, messages[MESSAGE_CHANGE].name, target, "",
 				    "" };
 	char text[1024], change[CHANGE_LEN];
 	int n = PRINT(text, "%s: %s", target, action_change(a, change));
@@ -90,7 +90,7 @@ static void tell_news(const struct news *news)
 
 	if (news->is_over) {
 		PRINT(text, "%s: %s is over", target, code);
-		tell(&(struct report_line){ LOG_LEVEL_NOTICE, message_name(MESSAGE_OVER), target,
+		tell(&(struct report_line){ LOG_LEVEL_NOTICE, messages[MESSAGE_OVER].name, target,
 					    code, "" },
 		     text);
 		return;
@@ -120,9 +120,10 @@ void report_news(const struct plan *p, const struct news *news, size_t n)
 void report_change_of_state(enum node_state state, const char *summary)
 {
 	const bool is_ready = state == NODE_READY;
-	const struct report_line line = { is_ready ? LOG_LEVEL_NOTICE : LOG_LEVEL_WARNING,
-					  message_name(is_ready ? MESSAGE_READY : MESSAGE_DEGRADED),
-					  "node", "", summary };
+	const struct report_line line = {
+		is_ready ? LOG_LEVEL_NOTICE : LOG_LEVEL_WARNING,
+		messages[is_ready ? MESSAGE_READY : MESSAGE_DEGRADED].name, "node", "", summary
+	};
 	char text[256];
 
 	PRINT(text, "node: %s", summary);
