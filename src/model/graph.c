@@ -49,13 +49,8 @@ static void add_pair(struct graph_pairs *p, uint32_t of, uint32_t is)
 
 static void sort_pairs(struct graph_pairs *p)
 {
-	size_t kept = 0;
-
 	SORT(p->items, p->n, compare_pair);
-	for (size_t i = 0; i < p->n; i++)
-		if (kept == 0 || compare_pair(&p->items[kept - 1], &p->items[i]) != 0)
-			p->items[kept++] = p->items[i];
-	p->n = kept;
+	KEEP(pair, p->items, p->n, pair == p->items || compare_pair(pair - 1, pair) != 0);
 }
 
 static const struct graph_pair *next_pair(const struct graph_pairs *p, uint32_t of, size_t *i)

@@ -124,17 +124,6 @@ static const struct field head_rows[] = {
 };
 const struct fields state_head_fields = FIELDS(head_rows, struct state_head);
 
-/* Keeps the first of several entries for one function. */
-static size_t drop_duplicates(struct device_memory *memories, size_t n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (kept == 0 || !streq(memories[kept - 1].pci, memories[i].pci))
-			memories[kept++] = memories[i];
-	return kept;
-}
-
 void memory_take(struct memory *m, const char *boot_id, const struct state_head *head)
 {
 	static const struct state_head none;
@@ -151,7 +140,8 @@ void memory_take(struct memory *m, const char *boot_id, const struct state_head 
 	}
 	COPY(m->last_hash, head->config_hash);
 	m->last_state = head->state;
-	m->n_devices = drop_duplicates(m->devices, m->n_devices);
+	/* Keep the first of several entries for one function. */
+	KEEP(d, m->devices, m->n_devices, d == m->devices || !streq(d[-1].pci, d->pci));
 	/* The path is ours, but may have been planted: only one below /run is taken. */
 	if (!is_prefix(m->last_plugin_path, "/run/") || strstr(m->last_plugin_path, "/."))
 		m->last_plugin_path[0] = '\0';
