@@ -125,7 +125,7 @@ void observe_health(struct os *d, struct node *n, struct memory *memory)
 		return;
 	}
 	r = d->is_service || is_any_silent(n) ? ask_in_child(d, n, memory)
-					      : devlink_read(&d->devlink, n->pcis, n->n_pcis);
+					      : devlink_read(&d->generic, n->pcis, n->n_pcis);
 	node_note(n, r);
 	if (memory->devlink_pid || r == -ENOMEM)
 		recall(d, n);

@@ -8,10 +8,7 @@ int os_open(const char *root, struct os *ret)
 	struct os d = { .fs = { .root = -EBADF },
 			.route = { .protocol = NETLINK_ROUTE },
 			.rdma = { .protocol = NETLINK_RDMA },
-			.devlink = { .protocol = NETLINK_GENERIC },
-			.ethtool = { .protocol = NETLINK_GENERIC },
-			.smc = { .protocol = NETLINK_GENERIC },
-			.wireguard = { .protocol = NETLINK_GENERIC },
+			.generic = { .protocol = NETLINK_GENERIC },
 			.socks = { .protocol = NETLINK_SOCK_DIAG } };
 	int r = fs_open_root(root, &d.fs);
 
@@ -29,20 +26,17 @@ void os_close(struct os *d)
 	modules_done(&d->modules);
 	netlink_done(&d->route);
 	netlink_done(&d->rdma);
-	netlink_done(&d->devlink);
+	netlink_done(&d->generic);
 	free(d->told);
 	free(d->opened);
-	netlink_done(&d->ethtool);
-	netlink_done(&d->smc);
-	netlink_done(&d->wireguard);
 	netlink_done(&d->socks);
 	fs_done(&d->fs);
 }
 
 bool os_is_incomplete(const struct os *d)
 {
-	return d->route.is_incomplete || d->rdma.is_incomplete || d->devlink.is_incomplete ||
-	       d->smc.is_incomplete || d->wireguard.is_incomplete || d->socks.is_incomplete;
+	return d->route.is_incomplete || d->rdma.is_incomplete || d->generic.is_incomplete ||
+	       d->socks.is_incomplete;
 }
 
 bool os_has_node(const struct fs *fs)

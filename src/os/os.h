@@ -24,19 +24,16 @@ struct os {
 	struct fs fs;
 	struct netlink route; /* NETLINK_ROUTE; not opened below --root */
 	struct netlink rdma;  /* NETLINK_RDMA; opened at first use, for opening it loads ib_core */
-	struct netlink devlink; /* NETLINK_GENERIC; opened at first use */
+	struct netlink generic; /* NETLINK_GENERIC, for each family of it; opened at first use */
 	/* A service's: what a driver may hold for minutes is asked in a child, with a deadline. */
 	bool is_service;
 	const struct link_log *link_log; /* of the same, what links told; NULL: nobody listens */
-	uint32_t devlink_pid; /* of a process that asked it in this pass and did not come back */
+	uint32_t devlink_pid; /* of a process that asked devlink in this pass and hangs */
 	struct pci *told;     /* owned; functions with what devlink told of them last */
 	size_t n_told;
 	struct opened *opened; /* owned */
 	size_t n_opened;
-	struct netlink ethtool;   /* NETLINK_GENERIC; opened at first use */
-	struct netlink smc;       /* NETLINK_GENERIC; opened at first use */
-	struct netlink wireguard; /* NETLINK_GENERIC; opened at first use */
-	struct netlink socks;     /* NETLINK_SOCK_DIAG; opened at first use */
+	struct netlink socks; /* NETLINK_SOCK_DIAG; opened at first use */
 	struct modules modules;
 };
 

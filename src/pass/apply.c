@@ -21,8 +21,7 @@ static void take_doors(struct apply_job *job)
 	if (!job->is_own) {
 		netlink_done(&job->work.os->route);
 		netlink_done(&job->work.os->rdma);
-		netlink_done(&job->work.os->devlink);
-		netlink_done(&job->work.os->smc);
+		netlink_done(&job->work.os->generic);
 	}
 	job->is_own = true;
 	/* The error texts may be those of another action. */

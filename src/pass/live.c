@@ -179,7 +179,7 @@ static void observe_smc(struct os *d, struct node *n)
 	if (!d->fs.is_live || !m || (m->state != MODULE_LOADED && m->state != MODULE_BUILTIN))
 		return;
 
-	r = smc_list(&d->smc, &n->pnets, &n->n_pnets);
+	r = smc_list(&d->generic, &n->pnets, &n->n_pnets);
 	n->has_pnets = node_note(n, r);
 	if (r < 0 && r != -ENOMEM)
 		log_debug_errno(r, "The table of PNETIDs cannot be read");

@@ -238,7 +238,7 @@ static int observe_links(struct os *d, struct node *n)
 
 	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++)
 		if (streq(n->netdevs[i].kind, WIREGUARD_KIND))
-			r = wireguard_list(&d->wireguard, n->netdevs[i].ifindex, &n->tunnel_ends,
+			r = wireguard_list(&d->generic, n->netdevs[i].ifindex, &n->tunnel_ends,
 					   &n->n_tunnel_ends);
 	return r;
 }
@@ -296,7 +296,7 @@ int observe_net(struct os *d, struct node *n)
 		observe_netdev_name(&d->fs, &n->netdevs[i]);
 	}
 	if (r >= 0 && d->fs.is_live)
-		r = ethtool_read(&d->ethtool, n, n->netdevs, n->n_netdevs);
+		r = ethtool_read(&d->generic, n, n->netdevs, n->n_netdevs);
 	observe_copied(&d->fs, "proc/self/net/pppoe", add_pppoe, n);
 	observe_all(&d->fs, n);
 	node_make_indexes(n);

@@ -26,7 +26,7 @@ static int remove_wrong(struct work *w, const struct pnet_wish *wish, const char
 {
 	int r, r_add;
 
-	r = smc_remove(&w->os->smc, id);
+	r = smc_remove(&w->os->generic, id);
 	if (r < 0 && r != -ENOENT)
 		return r;
 
@@ -34,7 +34,7 @@ static int remove_wrong(struct work *w, const struct pnet_wish *wish, const char
 	FOREACH(e, t->entries, t->n) {
 		if (!streq(e->id, id) || pnet_judge(w->node, wish, e) == PNET_WRONG)
 			continue;
-		r_add = smc_add(&w->os->smc, e);
+		r_add = smc_add(&w->os->generic, e);
 		if (r_add < 0 && r_add != -EEXIST && r >= 0)
 			r = r_add;
 	}
@@ -62,9 +62,9 @@ static int add_missing(struct work *w, const struct pnet_wish *wish, const struc
 	COPY(ibdev.id, wish->id);
 	COPY(ibdev.ibdev, wish->ibdev);
 	if (!is_right(w, wish, t, false))
-		r = smc_add(&w->os->smc, &netdev);
+		r = smc_add(&w->os->generic, &netdev);
 	if (r >= 0 && !is_right(w, wish, t, true))
-		r = smc_add(&w->os->smc, &ibdev);
+		r = smc_add(&w->os->generic, &ibdev);
 	return r;
 }
 
@@ -72,7 +72,7 @@ static int add_missing(struct work *w, const struct pnet_wish *wish, const struc
 static int look_again(struct work *w, const struct pnet_wish *wish)
 {
 	_owns_(struct smc_table, entries) t = {};
-	int r = smc_list(&w->os->smc, &t.entries, &t.n);
+	int r = smc_list(&w->os->generic, &t.entries, &t.n);
 
 	if (r < 0)
 		return r;
@@ -122,7 +122,7 @@ int apply_set_pnetid(struct work *w, const struct action *a)
 	r = find_wish(w, a->target, netdev, ibdev, &wish);
 	if (r < 0)
 		return r;
-	r = smc_list(&w->os->smc, &t.entries, &t.n);
+	r = smc_list(&w->os->generic, &t.entries, &t.n);
 	for (size_t i = 0; i < t.n && r >= 0; i++)
 		if (is_first_wrong(w, &wish, &t, i))
 			r = remove_wrong(w, &wish, t.entries[i].id, &t);
