@@ -123,14 +123,6 @@ static void read_loaded(const struct fs *fs, struct node *n, struct module *m)
 	read_parameters(fs, n, m);
 }
 
-static struct module *find(const struct node *n, const char *name)
-{
-	char spelled[MODULE_LEN];
-
-	module_spell(spelled, name);
-	return SEARCH(spelled, n->modules, n->n_modules, compare_text);
-}
-
 /*
  * Makes sure that a module is in node.modules, with its state. A module that a tree does not
  * describe is not added, unless it drives a function (@is_at_work).
@@ -140,7 +132,7 @@ static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
 	struct module module = {};
 	int r;
 
-	if (find(n, name))
+	if (node_module(n, name))
 		return 0;
 
 	module_spell(module.name, name);
@@ -189,7 +181,7 @@ static int look_driver(struct os *d, struct node *n, const struct pci *pci)
 	if (r < 0)
 		return r;
 
-	m = find(n, name);
+	m = (struct module *)node_module(n, name);
 	if (m && m->state != MODULE_LOADED && m->state != MODULE_BUILTIN)
 		m->state = d->fs.is_live ? MODULE_BUILTIN : MODULE_LOADED;
 	if (m && m->state == MODULE_LOADED && !m->path[0])
