@@ -260,27 +260,22 @@ static void assert_has(const char *text, const char *part)
 
 /* --- what is wanted --- */
 
-static void auto_is_ofed_only_with_a_gpu_and_its_driver(_unused_ void **state)
+static void a_mode_that_is_not_auto_stands_for_itself(_unused_ void **state)
 {
-	static const struct {
-		enum driver_mode mode;
-		bool has_gpu, has_nvidia_module;
-		enum driver_mode expected;
-	} rows[] = {
-		{ DRIVER_MODE_AUTO, false, false, DRIVER_MODE_DEFAULT },
-		{ DRIVER_MODE_AUTO, true, false, DRIVER_MODE_DEFAULT },
-		{ DRIVER_MODE_AUTO, false, true, DRIVER_MODE_DEFAULT },
-		{ DRIVER_MODE_AUTO, true, true, DRIVER_MODE_OFED },
-		{ DRIVER_MODE_KEEP, true, true, DRIVER_MODE_KEEP },
-		{ DRIVER_MODE_DEFAULT, true, true, DRIVER_MODE_DEFAULT },
-		{ DRIVER_MODE_COMPAT, true, true, DRIVER_MODE_COMPAT },
-		{ DRIVER_MODE_OFED, false, false, DRIVER_MODE_OFED },
-	};
+	static const enum driver_mode modes[] = { DRIVER_MODE_KEEP, DRIVER_MODE_DEFAULT,
+						  DRIVER_MODE_COMPAT, DRIVER_MODE_OFED };
+	struct pci gpu = { .vendor = 0x10de, .class = 0x030200 };
+	struct module m = { .name = "nvidia", .state = MODULE_LOADED };
 
-	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-		assert_int_equal(driver_mode_resolve(rows[i].mode, rows[i].has_gpu,
-						     rows[i].has_nvidia_module),
-				 rows[i].expected);
+	for (size_t i = 0; i < ELEMENTSOF(modes); i++)
+		for (size_t with = 0; with < 2; with++) {
+			const struct config c = { .driver.mode = modes[i] };
+			const struct node n = {
+				.pcis = &gpu, .n_pcis = with, .modules = &m, .n_modules = with
+			};
+
+			assert_int_equal(node_driver_mode(&c, &n), modes[i]);
+		}
 }
 
 static void a_gpu_is_of_nvidia_and_a_display_and_its_module_is_there(_unused_ void **state)
@@ -2150,7 +2145,7 @@ static void what_was_loaded_in_the_wrong_mode_is_reloaded_once(_unused_ void **s
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(auto_is_ofed_only_with_a_gpu_and_its_driver),
+		cmocka_unit_test(a_mode_that_is_not_auto_stands_for_itself),
 		cmocka_unit_test(a_gpu_is_of_nvidia_and_a_display_and_its_module_is_there),
 		cmocka_unit_test(options_follow_from_the_mode),
 		cmocka_unit_test(values_are_compared_as_the_kernel_reads_them),

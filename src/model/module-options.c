@@ -7,13 +7,6 @@
 
 #define CONTROLLER_METRIC 200 /* the lowest that the ACK eRDMA Controller gives its routes */
 
-enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module)
-{
-	if (mode != DRIVER_MODE_AUTO)
-		return mode;
-	return has_gpu && has_nvidia_module ? DRIVER_MODE_OFED : DRIVER_MODE_DEFAULT;
-}
-
 /* Loaded, built in, or a file of it is installed, whatever modprobe.d says about it. */
 static bool has_nvidia_module(const struct node *n)
 {
@@ -81,7 +74,10 @@ enum driver_mode node_driver_mode(const struct config *c, const struct node *n)
 
 enum driver_mode node_driver_mode_alone(const struct config *c, const struct node *n)
 {
-	return driver_mode_resolve(c->driver.mode, node_count_gpus(n) > 0, has_nvidia_module(n));
+	if (c->driver.mode != DRIVER_MODE_AUTO)
+		return c->driver.mode;
+	return node_count_gpus(n) > 0 && has_nvidia_module(n) ? DRIVER_MODE_OFED
+							      : DRIVER_MODE_DEFAULT;
 }
 
 enum reason reason_without_umad(const struct config *c, const struct node *n, const struct pci *pci)

@@ -104,14 +104,12 @@ struct module_options {
 	size_t n_options;
 };
 
-/* Resolves auto: ofed with a GPU and its driver, else default. Others stand for themselves. */
-enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module);
-
 /*
  * The mode that is wanted. auto keeps a mode that another program set: eRDMA's driver loaded with
  * compat_mode=Y, which nothing but an option does, or not loaded yet where node.options have that
  * one of another file; and any mode where routes of the ACK eRDMA Controller are.
- * node_driver_mode_alone() says what auto would choose without that.
+ * node_driver_mode_alone() says what auto would choose without that: ofed with a GPU and its
+ * driver, else default.
  */
 enum driver_mode node_driver_mode(const struct config *c, const struct node *n);
 enum driver_mode node_driver_mode_alone(const struct config *c, const struct node *n);
