@@ -218,11 +218,6 @@ NAMES(use_name, enum use, _USE_N,
 	[USE_MODULE] = "module",
 	[USE_UNKNOWN] = "unknown" });
 
-void module_sort_parameters(struct module *m)
-{
-	SORT(m->parameters, m->n_parameters, compare_text);
-}
-
 bool module_is_in_kernel(const struct module *m)
 {
 	return m && (m->state == MODULE_LOADED || m->state == MODULE_BUILTIN);

@@ -638,7 +638,6 @@ const struct ledger_entry *memory_entry(const struct memory *m, const char *verb
 bool memory_gave(const struct memory *m, const struct address *a); /* did this service add it? */
 bool module_is_in_kernel(const struct module *m);                  /* NULL: no */
 const struct parameter *module_parameter(const struct module *m, const char *name);
-void module_sort_parameters(struct module *m); /* by name */
 /* Is it one of the names of module_blacklist=: -EPERM for everybody? As the kernel spells it. */
 bool node_forbids(const struct node *n, const char *module);
 /*

@@ -102,7 +102,7 @@ static void read_parameters(const struct fs *fs, struct node *n, struct module *
 		make_printable(p->name);
 		read_text(fs, m->name, FS_PATH("parameters/%s", *name), p->value, sizeof(p->value));
 	}
-	module_sort_parameters(m);
+	SORT(m->parameters, m->n_parameters, compare_text);
 }
 
 /* Reads the facts of a module in the kernel. Source: kernel/module/sysfs.c, kernel/params.c. */

@@ -282,7 +282,7 @@ static int read_info(const struct kmod_module *found, struct module *ret)
 	make_printable(ret->version);
 	make_printable(ret->srcversion);
 	make_printable(ret->vermagic);
-	module_sort_parameters(ret);
+	SORT(ret->parameters, ret->n_parameters, compare_text);
 	ret->has_info = true;
 	return 0;
 }

@@ -320,7 +320,7 @@ static bool complete_module(void *item)
 	struct module *m = item;
 
 	m->refcnt = UINT32_MAX;
-	module_sort_parameters(m);
+	SORT(m->parameters, m->n_parameters, compare_text);
 	return true;
 }
 
