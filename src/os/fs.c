@@ -372,8 +372,7 @@ static int open_regular(const struct fs *fs, const char *path, int flags)
 	return r < 0 ? r : TAKE_FD(fd);
 }
 
-/* Reads to the end or until @buf is full. Return: how many bytes, or -errno. */
-static ssize_t read_up_to(int fd, char *buf, size_t size)
+ssize_t fs_read_up_to(int fd, char *buf, size_t size)
 {
 	size_t n = 0;
 
@@ -395,7 +394,7 @@ static ssize_t read_up_to(int fd, char *buf, size_t size)
 int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
 {
 	_cleanup_(closep) int fd = open_regular(fs, path, O_RDONLY);
-	ssize_t n = fd < 0 ? fd : read_up_to(fd, buf, size);
+	ssize_t n = fd < 0 ? fd : fs_read_up_to(fd, buf, size);
 
 	note_read(fs, path, n);
 	if (n > 0) /* tar fills a file of sysfs up with NULs, to the size that stat(2) says */
@@ -483,7 +482,7 @@ int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, 
 			return -ENOMEM;
 		data = grown;
 
-		n = read_up_to(fd, data + size, room - size);
+		n = fs_read_up_to(fd, data + size, room - size);
 		note_read(fs, path, n);
 		if (n < 0)
 			return (int)n;
@@ -805,7 +804,7 @@ static bool is_equal(int folder, const char *name, const char *data, size_t size
 		return false;
 
 	while (at < size) {
-		ssize_t n = read_up_to(fd, buf, MIN(sizeof(buf), size - at));
+		ssize_t n = fs_read_up_to(fd, buf, MIN(sizeof(buf), size - at));
 
 		if (n <= 0 || memcmp(buf, data + at, (size_t)n) != 0)
 			return false;

@@ -85,6 +85,8 @@ int fs_open(const struct fs *fs, const char *path, int flags);
  * with -ENOENT @ret is the way as far as it is known. */
 int fs_resolve(const struct fs *fs, const char *path, char ret[static PATH_MAX]);
 
+/* Reads to the end or until @buf is full. Return: how many bytes, or -errno. */
+ssize_t fs_read_up_to(int fd, char *buf, size_t size);
 /*
  * Reads a line of sysfs or procfs, without its newline; @buf is empty when that fails. -EMSGSIZE:
  * no room for the line and a NUL. A file in /dev, a FIFO or a folder in its place gives -EISDIR or

@@ -67,7 +67,7 @@ static int lease(struct target *t)
 
 static int read_target(struct target *t, size_t max)
 {
-	size_t n = 0;
+	ssize_t n;
 	int r;
 
 	t->file = openat(t->folder, t->name,
@@ -90,17 +90,10 @@ static int read_target(struct target *t, size_t max)
 		return -ENOMEM;
 
 	t->text[t->size] = '\0';
-	while (n < t->size) {
-		ssize_t got = read(t->file, t->text + n, t->size - n);
-
-		if (got < 0 && errno != EINTR)
-			return -errno;
-		if (got == 0)
-			return -EAGAIN; /* another program is writing it */
-		n += got > 0 ? (size_t)got : 0;
-	}
-
-	return 0;
+	n = fs_read_up_to(t->file, t->text, t->size);
+	if (n < 0)
+		return (int)n;
+	return (size_t)n < t->size ? -EAGAIN : 0; /* another program is writing it */
 }
 
 int target_open(const struct fs *fs, const char *path, size_t max, struct target *ret)
