@@ -611,7 +611,7 @@ void plan_netns(const struct config *c, const struct node *n, const struct memor
 		a->reason = REASON_NETNS_BUSY;
 	}
 	for (size_t i = 0; i < n->n_netnses; i++)
-		in_use_append(names, sizeof(names), n->netnses[i].name);
+		in_use_append(names, sizeof(names), "%s", n->netnses[i].name);
 	a->detail = action_text(&p->texts, names);
 	action_set(a, netns_mode_name(n->netns_mode), netns_mode_name(c->rdma.netns_mode));
 }

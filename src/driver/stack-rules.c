@@ -31,27 +31,19 @@ static void tell(const struct module *m, char *ret, size_t size)
 {
 	const char *folder = foreign_folder(m);
 	const char *version = m->loaded_version[0] ? m->loaded_version : m->version;
-	char item[160];
 
-	PRINT(item, "%s %s", m->name,
-	      m->state == MODULE_BUILTIN  ? "is built in"
-	      : m->state != MODULE_LOADED ? "is not loaded"
-	      : !m->has_taint             ? "is loaded, its taint is not told"
-	      : m->is_out_of_tree         ? "has taint O"
-					  : "has no taint O");
-	in_use_append(ret, size, item);
+	in_use_append(ret, size, "%s %s", m->name,
+		      m->state == MODULE_BUILTIN  ? "is built in"
+		      : m->state != MODULE_LOADED ? "is not loaded"
+		      : !m->has_taint             ? "is loaded, its taint is not told"
+		      : m->is_out_of_tree         ? "has taint O"
+						  : "has no taint O");
 	if (m->has_info)
-		in_use_append(ret, size,
-			      m->is_intree ? "its file says intree=Y"
-					   : "its file says no intree=Y");
-	if (folder) {
-		PRINT(item, "it lies below %s", folder);
-		in_use_append(ret, size, item);
-	}
-	if (version[0]) {
-		PRINT(item, "version %s", version);
-		in_use_append(ret, size, item);
-	}
+		in_use_append(ret, size, "its file says %sintree=Y", m->is_intree ? "" : "no ");
+	if (folder)
+		in_use_append(ret, size, "it lies below %s", folder);
+	if (version[0])
+		in_use_append(ret, size, "version %s", version);
 }
 
 enum stack stack_of(const struct node *n, const char *module, char *ret_evidence, size_t size)
@@ -66,12 +58,10 @@ enum stack stack_of(const struct node *n, const char *module, char *ret_evidence
 		return STACK_UNKNOWN;
 
 	tell(m, ret_evidence, size);
-	in_use_append(ret_evidence, size,
-		      has_compat ? COMPAT_MODULE " is loaded" : COMPAT_MODULE " is not loaded");
+	in_use_append(ret_evidence, size, COMPAT_MODULE " is %sloaded", has_compat ? "" : "not ");
 	if (core && !streq(module, CORE_MODULE))
-		in_use_append(ret_evidence, size,
-			      has_core ? CORE_MODULE " is out of tree"
-				       : CORE_MODULE " is the kernel's");
+		in_use_append(ret_evidence, size, CORE_MODULE " is %s",
+			      has_core ? "out of tree" : "the kernel's");
 
 	if (m->state != MODULE_BUILTIN && !m->has_taint && !m->has_info && !m->path[0])
 		return STACK_UNKNOWN;

@@ -125,19 +125,23 @@ bool in_use_of_port(const struct graph *g, const struct memory *memory, const st
 			   nd->master == bond->ifindex && is_open(n, nd->pci, ret, size));
 }
 
-void in_use_append(char *list, size_t size, const char *item)
+void in_use_append(char *list, size_t size, const char *format, ...)
 {
-	static const char separator[] = "; ", more[] = "; ...";
-	const size_t used = strlen(list);
-	const char *between = used > 0 ? separator : "";
+	static const char more[] = "; ...";
+	const size_t used = strlen(list), from = used > 0 ? used + strlen("; ") : 0;
+	va_list ap;
+	int n;
 
 	if (used >= strlen(more) && streq(list + used - strlen(more), more))
 		return;
+	va_start(ap, format);
+	n = from < size ? vsnprintf(list + from, size - from, format, ap) : 0;
+	va_end(ap);
 	/* Room for "; ..." is kept, unless there is nothing before it. */
-	if (used > 0 && used + strlen(between) + strlen(item) + strlen(more) >= size)
+	if (used > 0 && from + (size_t)n + strlen(more) >= size)
 		snprintf(list + used, size - used, "%s", more);
 	else
-		snprintf(list + used, size - used, "%s%s", between, item);
+		memcpy(list + used, "; ", from - used);
 }
 
 static bool list_users(const struct node *n, const char *target, char *ret, size_t size)
@@ -152,7 +156,7 @@ static bool list_users(const struct node *n, const char *target, char *ret, size
 				      v->pid == u->pid && streq(v->target, u->target)))
 			continue;
 		in_use_words(u, item, sizeof(item));
-		in_use_append(ret, size, item);
+		in_use_append(ret, size, "%s", item);
 	}
 	return is_any;
 }
@@ -166,25 +170,19 @@ static void list_found(const struct graph *g, const struct memory *memory, const
 
 	for (size_t i = 0; i < n_found; i++) {
 		in_use_words(&found[i], item, sizeof(item));
-		in_use_append(ret, size, item);
+		in_use_append(ret, size, "%s", item);
 	}
 }
 
 /* Lists the holders of a module, or else its references. */
 static void list_module(const struct module *m, bool is_explained, char *ret, size_t size)
 {
-	char item[MODULE_LEN + sizeof(m->holders) + 32];
-
-	if (m->holders[0]) {
-		PRINT(item, "%s is used by %s", m->name, m->holders);
-		in_use_append(ret, size, item);
-	} else if (m->refcnt == UINT32_MAX) {
-		PRINT(item, "the references to %s cannot be counted", m->name);
-		in_use_append(ret, size, item);
-	} else if (m->refcnt > 0 && !is_explained) {
-		PRINT(item, "%s has %" PRIu32 " references", m->name, m->refcnt);
-		in_use_append(ret, size, item);
-	}
+	if (m->holders[0])
+		in_use_append(ret, size, "%s is used by %s", m->name, m->holders);
+	else if (m->refcnt == UINT32_MAX)
+		in_use_append(ret, size, "the references to %s cannot be counted", m->name);
+	else if (m->refcnt > 0 && !is_explained)
+		in_use_append(ret, size, "%s has %" PRIu32 " references", m->name, m->refcnt);
 }
 
 bool in_use_of_driver(const struct graph *g, const struct memory *memory, const char *driver,
@@ -201,7 +199,7 @@ bool in_use_of_driver(const struct graph *g, const struct memory *memory, const 
 		if (!list_users(n, pci->address, ret, size))
 			list_found(g, memory, pci, ret, size);
 		if (in_use_over_rdma(g, pci, why, sizeof(why)))
-			in_use_append(ret, size, why);
+			in_use_append(ret, size, "%s", why);
 	}
 	if (!list_users(n, driver, ret, size) && m && m->state == MODULE_LOADED)
 		list_module(m, ret[0], ret, size);

@@ -36,4 +36,4 @@ bool in_use_of_driver(const struct graph *g, const struct memory *memory, const 
 		      char *ret, size_t size);
 
 /* Appends to a list for people, "a; b"; one that ends in "; ..." had no room for all. */
-void in_use_append(char *list, size_t size, const char *item);
+_printf_(3, 4) void in_use_append(char *list, size_t size, const char *format, ...);

@@ -47,7 +47,7 @@ static void want(struct back *b, enum verb verb, const char *from, const char *t
 	b->differs = true;
 	if (!b->is_quiet || b->is_used) {
 		if (!strstr(b->names, verb_name(verb)))
-			in_use_append(b->names, sizeof(b->names), verb_name(verb));
+			in_use_append(b->names, sizeof(b->names), "%s", verb_name(verb));
 		return;
 	}
 	a = plan_add(b->p, verb, b->d->pci->address);
@@ -106,7 +106,7 @@ static void want_name(struct back *b, const struct given *now, const struct give
 	if (!m || !m->is_out || streq(holder->name, m->given.name) || streq(now->name, aside)) {
 		b->differs = true;
 		b->holder = holder;
-		in_use_append(b->names, sizeof(b->names), verb_name(VERB_SET_NAME));
+		in_use_append(b->names, sizeof(b->names), "%s", verb_name(VERB_SET_NAME));
 		return;
 	}
 	want(b, VERB_SET_NAME, now->name, aside);

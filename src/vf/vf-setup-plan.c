@@ -330,13 +330,12 @@ static void for_each_vf(const struct node *n, const struct memory *memory, struc
 
 static void hint_foreign(struct plan *p, const struct device *pf)
 {
-	char detail[192] = "", item[PCI_LEN + sizeof(pf->detail) + 4];
+	char detail[192] = "";
 
 	FOREACH(d, p->devices, p->n_devices) {
 		if (!d->is_foreign || !streq(d->pci->physfn, pf->pci->address))
 			continue;
-		PRINT(item, "%s: %s", d->pci->address, d->detail);
-		in_use_append(detail, sizeof(detail), item);
+		in_use_append(detail, sizeof(detail), "%s: %s", d->pci->address, d->detail);
 	}
 	if (detail[0])
 		plan_add_hint(p, REASON_VF_FOREIGN, pf->pci->address, "%s", detail);
