@@ -245,11 +245,6 @@ const struct action *plan_num_vfs(const struct plan *p, const char *pf)
 	return a;
 }
 
-bool plan_has_lost_devices(const struct plan *p)
-{
-	return ANY(d, p->devices, p->n_devices, d->is_lost) || p->n_gone > 0;
-}
-
 bool plan_has_needed_changes(const struct plan *p)
 {
 	return ANY(a, p->actions, p->n_actions, action_is_open(a) && !action_is_best_effort(a));

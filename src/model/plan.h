@@ -307,8 +307,7 @@ void plan_describe_aside(const struct plan *p, const struct device *d, char *ret
 const struct device *plan_device(const struct plan *p, const struct pci *pci);
 /* The change of the number of VFs of this PF, made now or waiting, refused, ...; NULL: none. */
 const struct action *plan_num_vfs(const struct plan *p, const char *pf);
-bool plan_has_lost_devices(const struct plan *p); /* or gone ones: the loss is not confirmed yet */
-bool plan_has_needed_changes(const struct plan *p); /* open ones beside those */
+bool plan_has_needed_changes(const struct plan *p); /* open ones, but for best-effort actions */
 
 const char *device_advice(const struct device *d); /* its own, or that of its reason */
 /*

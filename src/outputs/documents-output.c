@@ -61,13 +61,16 @@ static int make(const struct config *c, const struct node *n, const struct plan 
 
 void output_files(const struct config *c, const struct node *n, struct plan *p)
 {
+	/* A file keeps its text until the loss of a device is confirmed. */
+	const bool has_lost = p->n_gone > 0 || ANY(d, p->devices, p->n_devices, d->is_lost);
+
 	for (enum output i = 0; i < _OUTPUT_N; i++) {
 		struct plan_output *o = &p->outputs[i];
 
 		if (!c->output.paths[i][0])
 			continue;
 		o->path = c->output.paths[i];
-		o->is_kept = n->outputs[i].text && plan_has_lost_devices(p);
+		o->is_kept = n->outputs[i].text && has_lost;
 		if (!o->is_kept)
 			p->texts.is_short |= make(c, n, p, i, o) < 0;
 	}

@@ -382,11 +382,6 @@ static bool is_same_rule(const struct rule *a, const struct rule *b)
 	       memcmp(a->dst, b->dst, sizeof(a->dst)) == 0;
 }
 
-static bool has_route(const struct node *n, const struct route *want)
-{
-	return ANY(r, n->routes, n->n_routes, is_same_route(r, want));
-}
-
 static bool has_rule(const struct node *n, const struct rule *want)
 {
 	return ANY(r, n->rules, n->n_rules, is_same_rule(r, want));
@@ -535,9 +530,9 @@ static void plan_difference(const struct node *n, struct plan *p, const struct t
 
 	remove_rules(n, p, want);
 	remove_routes(n, p, want);
-	for (size_t i = 0; i < want->n_routes; i++)
-		if (!has_route(n, &want->routes[i]))
-			change_route(n, p, VERB_SET_ROUTE, &want->routes[i]);
+	FOREACH(t, want->routes, want->n_routes)
+		if (!ANY(r, n->routes, n->n_routes, is_same_route(r, t)))
+			change_route(n, p, VERB_SET_ROUTE, t);
 	for (size_t i = 0; i < want->n_rules; i++)
 		if (!has_rule(n, &want->rules[i]))
 			change_rule(p, VERB_ADD_RULE, &want->rules[i]);
