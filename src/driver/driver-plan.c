@@ -447,19 +447,14 @@ static void hint_stack(const struct node *n, struct plan *p, const struct pci *p
 {
 	const char *driver = pci_driver(pci);
 	char evidence[256];
+	enum stack stack;
 
-	for (size_t i = 0; i < p->n_reasons; i++)
-		if (p->reasons[i].reason == REASON_NOT_OFED && streq(p->reasons[i].target, driver))
-			return;
-
-	switch (stack_of(n, driver, evidence, sizeof(evidence))) {
-	case STACK_KERNEL:
-	case STACK_VENDOR:
+	if (ANY(r, p->reasons, p->n_reasons,
+		r->reason == REASON_NOT_OFED && streq(r->target, driver)))
+		return;
+	stack = stack_of(n, driver, evidence, sizeof(evidence));
+	if (stack == STACK_KERNEL || stack == STACK_VENDOR)
 		plan_add_hint(p, REASON_NOT_OFED, driver, "%s", evidence);
-		break;
-	default:
-		break;
-	}
 }
 
 /*
