@@ -52,11 +52,6 @@ static int parse_mtu(const struct setting *s, const char *value, void *field)
 	return 0;
 }
 
-static int format_ports(const struct setting *s, const void *field, char **ret)
-{
-	return *(const uint32_t *)field ? format_u32(s, field, ret) : format_word("", ret);
-}
-
 static int parse_count(const struct setting *s, const char *value, void *field)
 {
 	if (!streq(value, "max"))
@@ -68,8 +63,10 @@ static int parse_count(const struct setting *s, const char *value, void *field)
 
 static int format_count(const struct setting *s, const void *field, char **ret)
 {
-	return *(const uint32_t *)field == COUNT_MAX ? format_word("max", ret)
-						     : format_ports(s, field, ret);
+	const uint32_t n = *(const uint32_t *)field;
+
+	return n == 0 || n == COUNT_MAX ? format_word(n ? "max" : "", ret)
+					: format_u32(s, field, ret);
 }
 
 static int parse_bool(const struct setting *s _unused_, const char *value, void *field)
@@ -409,7 +406,7 @@ _Static_assert(sizeof(enum vf_mode) == sizeof(unsigned), "enumerations are store
 static const struct setting_type type_u32 = { parse_u32, format_u32 };
 static const struct setting_type type_mtu = { parse_mtu, format_u32 };
 static const struct setting_type type_count = { parse_count, format_count };
-static const struct setting_type type_ports = { parse_u32, format_ports };
+static const struct setting_type type_ports = { parse_u32, format_count };
 static const struct setting_type type_bool = { parse_bool, format_bool };
 static const struct setting_type type_usec = { parse_usec, format_usec };
 static const struct setting_type type_flap = { parse_flap, format_flap };
