@@ -85,9 +85,7 @@ static void gather(struct facts *f)
 	f->device = plan_device(f->plan, pci);
 	f->ibdev = node_ibdev_of(f->node, pci->address);
 	f->netdev = f->device ? f->device->netdev : node_netdev_of(f->node, pci->address);
-	COPY(f->module_name, pci_driver(pci));
-	for (char *c = f->module_name; *c; c++)
-		*c = *c == '-' ? '_' : *c;
+	module_spell(f->module_name, pci_driver(pci));
 	f->module = f->module_name[0] ? node_module(f->node, f->module_name) : NULL;
 }
 
@@ -343,7 +341,7 @@ static json_t *make_node_nic(const struct facts *f)
 static const char *why_not(const struct facts *f)
 {
 	const struct device *d = f->device;
-	const struct action *a = NULL;
+	const struct action *a = plan_num_vfs(f->plan, d->pci->address);
 
 	if (d->aside != REASON_NONE)
 		return reason_code(d->aside);
@@ -352,11 +350,9 @@ static const char *why_not(const struct facts *f)
 	if (ANY(vf, f->plan->devices, f->plan->n_devices,
 		vf->is_handed_out && streq(vf->pci->physfn, d->pci->address)))
 		return "only VFs of it are";
-	while ((a = plan_next(f->plan, d->pci->address, a)))
-		if (a->verb == VERB_SET_NUM_VFS)
-			return a->reason == REASON_NONE ? "its VFs will be"
-							: reason_code(a->reason);
-	return "no VF of it is";
+	if (!a)
+		return "no VF of it is";
+	return a->reason == REASON_NONE ? "its VFs will be" : reason_code(a->reason);
 }
 
 /* NULL: there is no memory. */
