@@ -97,16 +97,13 @@ static void remember(struct os *d, struct node *n)
 /* Copies the last answers for each function whose instance has not changed. */
 static void recall(const struct os *d, struct node *n)
 {
-	for (size_t i = 0, k = 0; i < n->n_pcis; i++) {
-		struct pci *p = &n->pcis[i];
+	FOREACH(p, n->pcis, n->n_pcis) {
+		const struct pci *told = SEARCH(p->address, d->told, d->n_told, compare_text);
 
-		while (k < d->n_told && strcmp(d->told[k].address, p->address) < 0)
-			k++;
-		if (k == d->n_told || !streq(d->told[k].address, p->address) ||
-		    d->told[k].instance != p->instance)
+		if (!told || told->instance != p->instance)
 			continue;
-		COPY(p->health, d->told[k].health);
-		COPY(p->eswitch, d->told[k].eswitch);
+		COPY(p->health, told->health);
+		COPY(p->eswitch, told->eswitch);
 	}
 }
 
