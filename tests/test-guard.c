@@ -13,9 +13,8 @@
 #include <linux/rtnetlink.h>
 
 static const char *const changes[_GUARD_CHANGE_N] = {
-	[GUARD_NUM_VFS] = "num-vfs", [GUARD_REBIND] = "rebind", [GUARD_MTU] = "mtu",
-	[GUARD_DCB] = "dcb",         [GUARD_ROCE] = "roce",     [GUARD_ROUTES] = "routes",
-	[GUARD_MOVE] = "move",
+	[GUARD_NUM_VFS] = "num-vfs", [GUARD_MTU] = "mtu",       [GUARD_DCB] = "dcb",
+	[GUARD_ROCE] = "roce",       [GUARD_ROUTES] = "routes", [GUARD_MOVE] = "move",
 };
 
 static const struct pci mlx5 = { .vendor = 0x15b3, .driver = "mlx5_core" };
@@ -25,7 +24,7 @@ static const struct pci foreign = { .vendor = 0x15b3, .driver = "vfio-pci" };
 static const struct device_config exclusive = { .mode = VF_MODE_EXCLUSIVE };
 static const struct device_config shared = { .mode = VF_MODE_SHARED };
 
-/* "num-vfs rebind"; what may be made at the next boot is in brackets. */
+/* "num-vfs mtu"; what may be made at the next boot is in brackets. */
 static void print_allowed(const struct device *d, char *ret, size_t size)
 {
 	ret[0] = '\0';
@@ -40,7 +39,7 @@ static void print_allowed(const struct device *d, char *ret, size_t size)
 	}
 }
 
-#define ALL "num-vfs rebind mtu dcb roce routes move"
+#define ALL "num-vfs mtu dcb roce routes move"
 
 static void each_use_allows_its_changes(void **state _unused_)
 {
@@ -83,10 +82,10 @@ static void each_use_allows_its_changes(void **state _unused_)
 
 		{ "a PF with addresses",
 		  { .use = DEVICE_ADDRESSED },
-		  "num-vfs rebind mtu dcb roce routes" },
+		  "num-vfs mtu dcb roce routes" },
 		{ "of any driver",
 		  { .use = DEVICE_ADDRESSED, .pci = &ice },
-		  "num-vfs rebind mtu dcb roce routes" },
+		  "num-vfs mtu dcb roce routes" },
 		{ "a PF with addresses, exclusive",
 		  { .use = DEVICE_ADDRESSED, .config = &exclusive },
 		  ALL },

@@ -17,7 +17,6 @@ enum verdict {
 static const enum verdict table[_GUARD_CHANGE_N][_DEVICE_USE_N] = {
 	/* of what:          free the node needs  the host uses a PF  a PF has addresses  a VF is used */
 	[GUARD_NUM_VFS] = { YES, NAMED,           KEEPS_LINK,         YES,                NO },
-	[GUARD_REBIND]  = { YES, NO,              NO,                 YES,                NO },
 	[GUARD_MTU]     = { YES, NAMED,           NO_PORT,            YES,                NO },
 	[GUARD_DCB]     = { YES, NO,              NO_PORT,            YES,                NO },
 	[GUARD_ROCE]    = { YES, NO,              YES,                YES,                YES },

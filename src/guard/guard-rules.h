@@ -9,7 +9,6 @@
 
 enum guard_change {
 	GUARD_NUM_VFS, /* of a PF */
-	GUARD_REBIND,  /* of its driver */
 	GUARD_MTU,
 	GUARD_DCB,
 	GUARD_ROCE,   /* rdma_cm's defaults, of connections that are made later */

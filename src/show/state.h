@@ -66,7 +66,6 @@ int output_degrade(const char *json, const char *boot_id, const char *hash, enum
 int output_state_line(const char *json, char **ret);
 
 /* An item of "reasons"; @advice NULL: the reason's own. Return: NULL when there is no memory. */
-struct json_t;
 struct json_t *output_reason(enum reason reason, const char *target, const char *detail,
 			     const char *advice);
 
