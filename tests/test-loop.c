@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <linux/dcbnl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -25,11 +26,17 @@
 #define PF "0000:41:00.0"
 #define VF "0000:41:10.0"
 
+/* Devices are in the order of their PFs: a VF of the first port stands before the second port. */
+#define SECOND_PF "0000:41:00.1"
+#define FIRST_VF  "0000:41:00.2"
+
 /* A card with one VF where none is wanted. */
 struct scene {
 	struct tree tree;
 	struct os os;
 	unsigned n_looks, used_since; /* the look from which on the VF is in use; 0: never */
+	bool is_dual_port;            /* and the second port is in use, in place of the VF */
+	unsigned n_pfcs;              /* changes of PFC of the second port */
 	enum verb verb;
 	unsigned n_removals;
 	bool is_replaced;          /* the card, after the first removal */
@@ -70,6 +77,22 @@ static struct pci *add_function(struct node *n, const char *address, const char 
 	return pci;
 }
 
+static void add_second_port(struct node *n, bool is_open)
+{
+	struct ibdev *ib = APPEND(n->ibdevs, n->n_ibdevs);
+	struct dcb *dcb = APPEND(n->dcbs, n->n_dcbs);
+
+	assert_true(ib && dcb);
+	add_function(n, SECOND_PF, "igb");
+	COPY(ib->name, "igb1");
+	COPY(ib->pci, SECOND_PF);
+	ib->n_contexts = is_open;
+	n->has_dcbs = true;
+	dcb->ifindex = n->netdevs[n->n_netdevs - 1].ifindex;
+	dcb->dcbx = DCB_CAP_DCBX_HOST;
+	COPY(dcb->pfc, "none");
+}
+
 /* Of the last pass. */
 static void add_losses(struct memory *memory, const char *hash)
 {
@@ -98,9 +121,11 @@ static int look(void *userdata, _unused_ const struct config *c, const struct at
 	pci->num_vfs = 1;
 	pci->total_vfs = 7;
 	pci->n_aer = 9;
-	pci = add_function(&n, VF, "igbvf");
+	if (s->is_dual_port)
+		add_second_port(&n, s->n_looks + 1 >= s->used_since && s->used_since > 0);
+	pci = add_function(&n, s->is_dual_port ? FIRST_VF : VF, "igbvf");
 	COPY(pci->physfn, PF);
-	if (++s->n_looks >= s->used_since && s->used_since > 0) {
+	if (++s->n_looks >= s->used_since && s->used_since > 0 && !s->is_dual_port) {
 		u = APPEND(n.users, n.n_users);
 		assert_non_null(u);
 		COPY(u->target, VF);
@@ -128,6 +153,7 @@ static void on_start(void *userdata, const struct action *a, _unused_ uint64_t d
 	struct scene *s = userdata;
 
 	s->verb = a->verb;
+	s->n_pfcs += a->verb == VERB_SET_DCB && streq(a->target, SECOND_PF);
 }
 
 static void on_looked(void *userdata, _unused_ bool is_whole)
@@ -160,6 +186,7 @@ static int run_in_tree(struct scene *s, bool is_retry)
 	const struct config config = { .hash = "0123",
 				       .devices = &section,
 				       .n_devices = 1,
+				       .qos.pfc = "3",
 				       .health.flap.count = s->is_cleared ? 3 : 0 };
 	const struct world world = { .os = &s->os,
 				     .now_usec = get_now,
@@ -200,6 +227,19 @@ static void vfs_are_not_removed_that_were_opened_since_the_look(_unused_ void **
 	assert_int_equal(quiet.n_removals, 1);
 	run(&used);
 	assert_int_equal(used.n_removals, 0);
+}
+
+/* The look before the removal of VFs of the first port shows that the second one is in use. */
+static void a_port_that_was_opened_since_the_look_keeps_its_link(_unused_ void **state)
+{
+	struct scene quiet = { .is_dual_port = true };
+	struct scene used = { .is_dual_port = true, .used_since = 2 };
+
+	run(&quiet);
+	assert_int_equal(quiet.n_pfcs, 1);
+	run(&used);
+	assert_int_equal(used.n_removals, 1);
+	assert_int_equal(used.n_pfcs, 0);
 }
 
 static void the_log_has_each_change_that_failed_and_the_new_state(_unused_ void **state)
@@ -534,6 +574,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vfs_are_not_removed_that_were_opened_since_the_look),
+		cmocka_unit_test(a_port_that_was_opened_since_the_look_keeps_its_link),
 		cmocka_unit_test(the_log_has_each_change_that_failed_and_the_new_state),
 		cmocka_unit_test(a_service_that_holds_still_is_degraded_and_hears_of_one_look),
 		cmocka_unit_test(a_state_of_the_new_configuration_is_there_before_its_changes),

@@ -297,20 +297,13 @@ static const struct action *find_again(const struct plan *p, const struct action
 	return found;
 }
 
-/* Has one got or lost a user since the plan was made? Both are in the order of PCI addresses. */
+/* Has one got or lost a user since the plan was made? */
 static bool has_other_users(const struct plan *old, const struct plan *p)
 {
-	size_t k = 0;
+	const struct device *before;
 
-	FOREACH(d, p->devices, p->n_devices) {
-		while (k < old->n_devices &&
-		       strcmp(old->devices[k].pci->address, d->pci->address) < 0)
-			k++;
-		if (k < old->n_devices && streq(old->devices[k].pci->address, d->pci->address) &&
-		    old->devices[k].use != d->use)
-			return true;
-	}
-	return false;
+	return ANY(d, p->devices, p->n_devices,
+		   (before = plan_device(old, d->pci)) && before->use != d->use);
 }
 
 /*
