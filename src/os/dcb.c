@@ -234,15 +234,12 @@ static struct dcb_app make_app(unsigned dscp, char priority)
 static int remove_others(struct netlink *nl, const char *netdev, unsigned dscp, char priority)
 {
 	struct answer a;
-	size_t n = 0;
 	int r = read_all(nl, netdev, &a);
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < a.n_apps; i++)
-		if (a.apps[i].protocol == dscp && a.apps[i].priority + '0' != priority)
-			a.apps[n++] = a.apps[i];
-	return change_map(nl, netdev, DCB_CMD_IEEE_DEL, a.apps, n);
+	KEEP(app, a.apps, a.n_apps, app->protocol == dscp && app->priority + '0' != priority);
+	return change_map(nl, netdev, DCB_CMD_IEEE_DEL, a.apps, a.n_apps);
 }
 
 /* Adds the new entry first: while the map is empty a card trusts no DSCP. */
