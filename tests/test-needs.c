@@ -293,7 +293,14 @@ static void kubelets_address_is_found_in_its_own_order(void **state _unused_)
 		  {},
 		  ETH0 " address, " ETH1 " address" },
 		{ "flannel-iface", "", "eth1", "192.0.2.10", "", {}, ETH1 " address" },
-		{ "a flannel-iface that is not there", "", "eth9", "", "", {}, UNKNOWN },
+		{ "a flannel-iface that is not there", "", "eth9", "", "", {}, WAITING },
+		{ "a --node-ip that is not there",
+		  "203.0.113.9,2001:db8::9",
+		  "",
+		  "192.0.2.10",
+		  "",
+		  { { "192.0.2.10", "192.0.2.10" } },
+		  WAITING },
 		{ "--hostname-override is an address",
 		  "",
 		  "",
@@ -397,6 +404,10 @@ static void kubelets_last_way_is_the_default_route_of_main(void **state _unused_
 	} rows[] = {
 		{ "main", "", { { "0.0.0.0", UPLINK } }, ETH0 " address, " ETH1 " way" },
 		{ "not after another way", "10.1.0.2", { { "0.0.0.0", UPLINK } }, ETH1 " address" },
+		{ "nor after one that comes later",
+		  "203.0.113.9",
+		  { { "0.0.0.0", UPLINK } },
+		  ETH0 " waiting, " WAY1 },
 		{ "the lowest metric",
 		  "",
 		  { { "0.0.0.0", ON_BOARD, 9 }, { "0.0.0.0", UPLINK, 5 }, { "0.0.0.0", RAIL, 9 } },
@@ -1591,6 +1602,41 @@ an_address_that_leads_nowhere_may_get_any_function_without_an_address(void **sta
 	assert_needs(&s, "");
 }
 
+/* As with a switch that boots later than the node: the kubelet waits for its address. */
+static void an_address_that_the_kubelet_waits_for_may_come_on_any_function(void **state _unused_)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+
+	set_scene(&s);
+	s.node.n_addresses = 1; /* eth0's */
+	s.node.now_usec = 100 * SEC;
+	add_pci(&s, "0000:42:00.0", "");
+	add_netdev(&s, 6, "eth2", "0000:42:00.0", "")->master = 10;
+	add_netdev(&s, 10, "bond0", "", "bond");
+	add_destination(&s, TO_DEFAULT, "192.0.2.1", UPLINK);
+	COPY(s.node.kubelet.node_ip, "10.1.0.2");
+	let_it_be_quiet(&s);
+	s.node.now_usec += 20 * SEC;
+	assert_needs(&s, WAY0 ", " ETH1 " waiting, 0000:42:00.0 eth2 waiting");
+	make_needs(&s, &p);
+	assert_string_equal(plan_need(&p, "0000:41:00.1")->words,
+			    "eth1: the kubelet waits for 10.1.0.2");
+	s.node.lacks_net = true; /* it may be here */
+	assert_needs(&s, WAY0 ", " ETH1 " not recorded, 0000:42:00.0 eth2 not recorded");
+	s.node.lacks_net = false;
+	s.is_wait_over = true;
+	assert_needs(&s, WAY0);
+
+	add_boot(&s, "0000:41:00.1", "address")->state = NODE_READY;
+	add_boot(&s, "", "");
+	assert_needs(&s, WAY0 ", " BEFORE1);
+	s.is_wait_over = false;
+	assert_needs(&s, WAY0 ", " BEFORE1);
+	add_address(&s, ON_BOARD, "10.1.0.2");
+	assert_needs(&s, WAY0);
+}
+
 /* --- words --- */
 
 static void words_tell_all_evidence(void **state _unused_)
@@ -1720,6 +1766,7 @@ int main(void)
 		cmocka_unit_test(a_bond_without_a_port_may_get_any_function_without_an_address),
 		cmocka_unit_test(
 			an_address_that_leads_nowhere_may_get_any_function_without_an_address),
+		cmocka_unit_test(an_address_that_the_kubelet_waits_for_may_come_on_any_function),
 		cmocka_unit_test(words_tell_all_evidence),
 		cmocka_unit_test(words_tell_where_nobody_knows_the_end),
 		cmocka_unit_test(words_tell_on_which_netdev_the_source_is),

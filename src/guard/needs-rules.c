@@ -18,10 +18,11 @@
  *   ndisc_router_discovery() in net/ipv6/ndisc.c. Default routes of a VRF count where the default
  *   destination of their family has no way by the main rules, or a socket is bound to the VRF.
  * - It was so before: in this boot, and in the last one until one of the rows above has an answer
- *   in this one, each by boots_function(). Until the first READY a better answer takes the place
- *   of one whose route is still there, for DHCP may answer to a rail first. An address that the
- *   last boot needed a function for is asked in this one, too (TO_BEFORE), for a mount may come
- *   after the default route. It is no answer for the rest, and the next boot leaves it out.
+ *   in this one, and no --node-ip is awaited, each by boots_function(). Until the first READY a
+ *   better answer takes the place of one whose route is still there, for DHCP may answer to a rail
+ *   first. An address that the last boot needed a function for is asked in this one, too
+ *   (TO_BEFORE), for a mount may come after the default route. It is no answer for the rest, and
+ *   the next boot leaves it out.
  * - Nothing is known: each function below a netdev with a global address of the host, or with a
  *   route that neither the kernel made nor a router advertised. So it is where no row has an
  *   answer, and beside the others where the default destination or an API server leads to an end
@@ -42,7 +43,9 @@
  * has not answered, or YOUNG_USEC after that last change: a DHCP client has no socket for a while
  * after its unit has started (dhcpcd, ifup@). A netdev without an address has one as well while a
  * bond, team or bridge has no port, or nothing leads on from the kubelet's address. A file that the
- * kubelet's unit needs, and that is not there yet, is one for all of them.
+ * kubelet's unit needs, and that is not there yet, is one for all of them. So is, also beside
+ * evidence and of ports, a --node-ip or flannel-iface that is not here, for the kubelet waits for
+ * it; but where this boot or the last one knew its address, that function is needed, and no other.
  * So it is as well, beside evidence, while what the last boot needed is neither there nor found by
  * its evidence elsewhere: a replaced card, or a VF that another program makes. The PF of that VF is
  * NEED_WAITING, too. Signs make this wait longer only for a card, whose place another may take, and
@@ -82,6 +85,8 @@ struct search {
 	const struct destination *unknown_end;
 	/* The netdev with the kubelet's address, where nothing leads on; or NULL. */
 	const struct netdev *dead_end;
+	/* The --node-ip or flannel-iface that is not here, and that no boot knew; "": none */
+	char awaited[sizeof(((struct node *)NULL)->kubelet.node_ip)];
 	bool is_missing; /* what the last boot needed is not there, nor is an answer */
 	bool lacks_card; /* and it is no VF of a PF that is there */
 	bool is_young;   /* addresses, routes and PFs' netdevs changed within YOUNG_USEC */
@@ -526,6 +531,8 @@ static void add_guess(struct search *s, const struct netdev *nd, enum need_why w
 	if (*problem)
 		snprintf(cause, sizeof(cause), "the kubelet's address is not known: %.200s",
 			 problem);
+	else if (*s->awaited)
+		PRINT(cause, "the kubelet waits for %s", s->awaited);
 	else if (why == NEED_WAITING)
 		PRINT(cause, "the node may still get its routes");
 	else if (s->unknown_end)
@@ -642,16 +649,18 @@ static bool add_signs(struct search *s, bool is_known)
 {
 	const struct netdev *empty = node_portless(s->n, true);
 	bool is_found = false;
-	char text[96];
+	char text[128];
 
-	if (empty)
+	if (*s->awaited)
+		PRINT(text, "the kubelet waits for %s", s->awaited);
+	else if (empty)
 		snprintf(text, sizeof(text), "%s has no port yet", empty->name);
 	else if (s->dead_end)
 		snprintf(text, sizeof(text), "%s has the kubelet's address, and no route leads on",
 			 s->dead_end->name);
 	FOREACH(nd, s->n->netdevs, s->n->n_netdevs) {
-		const bool may_join = !is_known && (empty || s->dead_end) && nd->pci[0] &&
-				      !nd->master &&
+		const bool may_join = !is_known && nd->pci[0] &&
+				      (*s->awaited || (!nd->master && (empty || s->dead_end))) &&
 				      !node_has_host_address(s->n, s->memory, nd->ifindex);
 		const char *sign = sign_of(s, nd);
 
@@ -711,6 +720,7 @@ static void add_unknown(struct search *s, bool is_known)
 		s->is_young = s->n->now_usec > 0 && s->n->now_usec < s->p->net_usec + YOUNG_USEC;
 		until = s->p->net_usec + (s->is_young ? YOUNG_USEC : QUIET_USEC);
 		has_signs = (add_signs(s, is_known) && (!is_known || s->lacks_card)) ||
+			    *s->awaited ||
 			    (*s->n->kubelet.address_problem && s->n->kubelet.is_waiting);
 	}
 	is_quiet = is_over || (!has_signs && s->n->now_usec >= until);
@@ -772,13 +782,15 @@ static bool has_sign(const struct search *s, const char *pci)
 static void add_before(struct search *s, const struct boot *b, bool is_present)
 {
 	const bool is_open = is_present && b->state == NODE_STARTING,
-		   is_answered = !is_present && s->p->has_needs;
+		   is_answered = !is_present && s->p->has_needs && !*s->awaited;
 
 	FOREACH(k, b->needs, b->n_needs) {
 		const struct pci *pci = boots_function(s->n, k);
 		char words[192];
 		const struct evidence e = { NEED_BEFORE, k->of, "", words, is_present };
 
+		if (streq(k->of, "address")) /* nothing else has to wait for it */
+			s->awaited[0] = '\0';
 		/* Does the same evidence lead to another function now? */
 		if (!pci || (!is_present && streq(k->of, NEED_OF_BEFORE)) ||
 		    (is_answered && (is_wait_over(s) || !has_sign(s, pci->address))) ||
@@ -857,7 +869,9 @@ static void search(struct search *s)
 		add_named(s, word);
 	if (s->p->n_needs > 0)
 		return;
-	node_find_kubelet(s->n, on_address, s);
+	if (node_find_kubelet(s->n, on_address, s) == -EADDRNOTAVAIL && !s->n->lacks_net)
+		COPY(s->awaited,
+		     *s->n->kubelet.node_ip ? s->n->kubelet.node_ip : s->n->kubelet.flannel_iface);
 	add_destinations(s);
 	if (now)
 		add_before(s, now, true);
@@ -868,7 +882,7 @@ static void search(struct search *s)
 	for (const struct boot *b = NULL; (b = boots_before(s->n, s->memory, b));)
 		add_before(s, b, false);
 	is_known = (s->p->n_needs > 0 || s->p->has_needs) && !s->unknown_end && !s->n->lacks_net &&
-		   !*s->n->kubelet.address_problem;
+		   !*s->n->kubelet.address_problem && (!*s->awaited || is_wait_over(s));
 	for (const struct boot *b = NULL;
 	     !is_wait_over(s) && (b = boots_before(s->n, s->memory, b));)
 		add_missing(s, b);

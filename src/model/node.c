@@ -344,6 +344,7 @@ int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata)
 	const char *name = n->kubelet.host_name[0] ? n->kubelet.host_name : n->host_name;
 	char list[sizeof(n->kubelet.node_ip)], *rest, how[64];
 	int family, first = AF_UNSPEC, r, found = 0;
+	bool is_given = n->kubelet.flannel_iface[0];
 	uint8_t bytes[16];
 
 	COPY(list, n->kubelet.node_ip);
@@ -354,12 +355,15 @@ int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata)
 		first = first ?: family;
 		if (is_zero(bytes)) /* 0.0.0.0 and :: only choose the family */
 			continue;
+		is_given = true;
 		r = on(userdata, family, bytes, " (--node-ip)");
 		found = r < 0 ? r : found | r;
 	}
 	r = found < 0 ? found : on(userdata, AF_UNSPEC, NULL, "");
 	if (r == 0)
 		r = found;
+	if (r == 0 && is_given)
+		return -EADDRNOTAVAIL;
 	if (r == 0 && ip_parse(name, &family, bytes))
 		r = on(userdata, family, bytes, " (its name)");
 	for (size_t i = 0; i < 2 * n->n_hosts && r == 0; i++) {

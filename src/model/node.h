@@ -584,8 +584,9 @@ typedef int (*kubelet_fn)(void *userdata, int family, const uint8_t *bytes, cons
 /* Calls @on for what may be the kubelet's address, in its own order, until one is here: all of
  * --node-ip and flannel-iface, the node's name, /etc/hosts (none of the link), the first default
  * route of main unless packets leave by it: of both first the family that --node-ip begins with,
- * else IPv4. Return: as
- * @on. */
+ * else IPv4. Return: as @on; -EADDRNOTAVAIL: --node-ip or flannel-iface is given, and none is here.
+ * Nothing else takes its place then: NodeAddress() in pkg/kubelet/nodestatus/setters.go, and
+ * pkg/agent/config/config.go of k3s. */
 int node_find_kubelet(const struct node *n, kubelet_fn on, void *userdata);
 
 /*
