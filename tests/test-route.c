@@ -162,6 +162,27 @@ static void routes_of_others_are_read(_unused_ void **state)
 	assert_int_equal(netns_delete_route(&nl, &given[2]), 0);
 }
 
+/* Kernels before 5.11 make it so, with the protocol "boot", in the table of a VRF. */
+static void the_route_for_multicast_is_not_read(_unused_ void **state)
+{
+	static const struct {
+		const char *dst;
+		uint32_t prefix_len;
+		bool is_read;
+	} rows[] = { { "ff00::", 8, false }, { "fd00::", 8, true }, { "ff05::", 16, true } };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct netns_route given = { rows[i].dst, rows[i].prefix_len, .table = 100,
+					     .oif = one, .protocol = RTPROT_BOOT };
+		_cleanup_(routes_done) struct routes l = {};
+
+		assert_int_equal(netns_add_route(&nl, &given), 0);
+		assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
+		assert_int_equal(find(&l, rows[i].dst, rows[i].prefix_len, 0) != NULL,
+				 rows[i].is_read);
+	}
+}
+
 static void all_tables_are_read_but_local(_unused_ void **state)
 {
 	struct netns_route given[] = {
@@ -744,6 +765,7 @@ int main(void)
 		test(prefix_routes_of_the_kernel_are_read),
 		test(routes_of_others_are_read),
 		test(all_tables_are_read_but_local),
+		test(the_route_for_multicast_is_not_read),
 		test(a_next_hop_that_the_kernel_skips_is_dead),
 		test(a_multipath_route_gives_one_entry_for_each_hop),
 		test(ipv4_comes_before_ipv6),

@@ -200,12 +200,11 @@ static void add_named(struct search *s, const char *match)
 
 /* --- the kubelet's address --- */
 
-/* Has another program than the kernel made it, and not of what a router advertised? Up to 5.11 the
- * kernel's ff00::/8 looks like one of a program: addrconf_add_mroute() in net/ipv6/addrconf.c. */
+/* Has another program than the kernel made it, and not of what a router advertised? */
 static bool is_made(const struct route *t)
 {
 	return t->type == RTN_UNICAST && t->protocol != RTPROT_KERNEL && t->protocol != RTPROT_RA &&
-	       t->protocol != OWN_PROTOCOL && (t->family == AF_INET || t->dst[0] != 0xff);
+	       t->protocol != OWN_PROTOCOL;
 }
 
 static bool has_source(const struct node *n, const struct route *t)

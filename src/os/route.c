@@ -113,6 +113,11 @@ static int add_route(struct nlmsghdr *h, struct routes *list)
 	route.metric = get_u32(tb[RTA_PRIORITY], 0);
 	if (tb[RTA_DST])
 		nla_memcpy(route.dst, tb[RTA_DST], sizeof(route.dst));
+	/* The kernel's own for multicast: before 5.11 it has the type and protocol of one that a
+	 * program made, and that of a port of a VRF is in the VRF's table. Source:
+	 * addrconf_add_mroute() in net/ipv6/addrconf.c */
+	if (route.family == AF_INET6 && route.prefix_len == 8 && route.dst[0] == 0xff)
+		return 0;
 	read_address(tb[RTA_PREFSRC], route.family, route.src);
 
 	if (tb[RTA_MULTIPATH])
