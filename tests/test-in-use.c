@@ -893,6 +893,17 @@ static void its_ibdev_out_of_sight(struct in_use_scene *s)
 	s->devices[0] = (struct device_memory){ .pci = PF, .ibdev = "mlx5_0", .was_usable = true };
 	s->memory.n_devices = 1;
 }
+static void its_ibdev_is_away(struct in_use_scene *s)
+{
+	its_ibdev_out_of_sight(s);
+	s->memory.n_devices = 0;
+	s->pcis[1].is_searched = s->pcis[1].is_away = true;
+}
+static void its_ibdev_is_nowhere(struct in_use_scene *s)
+{
+	its_ibdev_out_of_sight(s);
+	s->pcis[1].is_searched = true;
+}
 static void a_closed_namespace(struct in_use_scene *s)
 {
 	s->netnses[0] = (struct netns){ .inode = 7, .name = "cni-1", .is_closed = true };
@@ -1203,6 +1214,9 @@ static const struct {
 	{ "of a driver that makes none", its_driver_makes_no_netdev, IN_USE_FREE, "" },
 	{ "its ibdev out of sight", its_ibdev_out_of_sight, IN_USE_USED,
 	  "its ibdev mlx5_0 in another network namespace" },
+	{ "its ibdev seen to be away", its_ibdev_is_away, IN_USE_USED,
+	  "ibdev-in-netns, its ibdev in another network namespace" },
+	{ "its ibdev in no namespace", its_ibdev_is_nowhere, IN_USE_FREE, "" },
 	{ "closed namespace", a_closed_namespace, IN_USE_USED,
 	  "the links of network namespace cni-1 cannot be listed" },
 	{ "GID", a_gid_from_elsewhere, IN_USE_USED, "of a netdev above it" },

@@ -93,15 +93,17 @@ static bool is_netdev_away(const struct finder *s)
 static void add_away(struct finder *s)
 {
 	const struct device_memory *m = memory_device(s->memory, s->f->address);
+	const bool was_here = m && m->was_usable && !m->was_virtual;
 
 	if (is_netdev_away(s) && s->n->is_copy)
 		add(s, USE_UNKNOWN, "its netdev is not in this tree");
 	else if (is_netdev_away(s))
 		add(s, USE_NETDEV_NETNS, "its netdev %s%sin another network namespace",
 		    m ? m->netdev : "", m && m->netdev[0] ? " " : "");
-	else if (m && m->was_usable && !m->was_virtual && can_ibdevs_leave(s->n) &&
+	else if ((s->f->is_searched ? s->f->is_away : was_here) && can_ibdevs_leave(s->n) &&
 		 s->f->driver[0] && !s->ib)
-		add(s, USE_IBDEV_NETNS, "its ibdev %s in another network namespace", m->ibdev);
+		add(s, USE_IBDEV_NETNS, "its ibdev %s%sin another network namespace",
+		    was_here ? m->ibdev : "", was_here ? " " : "");
 }
 
 static void count_contexts(struct finder *s, const struct ibdev *ib)

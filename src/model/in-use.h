@@ -21,9 +21,10 @@
  *   alone.
  * - USE_CONTEXT: an ibdev of it has contexts, USE_UNKNOWN: they cannot be counted.
  * - USE_NETDEV_NETNS: a netdev of it is in a named namespace, or it is bound and its netdev is not
- *   here. USE_IBDEV_NETNS: its ibdev was usable in this boot and is not here. An ibdev can only
- *   leave in exclusive netns mode, and a virtual one (rxe, siw) cannot: ib_device_set_netns_put()
- *   in drivers/infiniband/core/device.c.
+ *   here. USE_IBDEV_NETNS: its ibdev is not here, and its folder tells that it is elsewhere, or,
+ *   where no folder was asked (is_searched), it was usable in this boot. An ibdev can only leave in
+ *   exclusive netns mode, and a virtual one (rxe, siw) cannot: ib_device_set_netns_put() in
+ *   drivers/infiniband/core/device.c.
  * - USE_MASTER: a netdev of it is a port of a bridge, bond, team or OVS, not of a VRF alone.
  * - USE_ADDRESS: the host uses it, as in_use_degree() says; of a PF that is only addressed it is
  *   left out.
