@@ -1180,6 +1180,49 @@ static void uncounted_of_a_copy(struct scene *s)
 	s->ibdevs[0].n_contexts = UINT32_MAX;
 	s->node.is_copy = true;
 }
+static void idle_vfs(struct scene *s)
+{
+	add_vfs(s, 2);
+}
+static void vf_of_a_vm(struct scene *s)
+{
+	idle_vfs(s);
+	has_vfio(s);
+}
+static void vf_with_an_address(struct scene *s)
+{
+	idle_vfs(s);
+	rail_address(s);
+	s->addresses[0].ifindex = netdev_of(s, VF)->ifindex;
+}
+static void vf_in_a_pod(struct scene *s)
+{
+	idle_vfs(s);
+	remember(s, VF, true);
+	drop_netdev(s, VF);
+}
+static void vf_of_a_vm_and_address(struct scene *s)
+{
+	vf_of_a_vm(s);
+	rail_address(s);
+}
+static void vf_of_a_copy(struct scene *s)
+{
+	idle_vfs(s);
+	ibdev_of(s, VF)->n_contexts = UINT32_MAX;
+	s->node.is_copy = true;
+}
+static void vf_of_infiniband(struct scene *s)
+{
+	vf_of_a_vm(s);
+	find_pci(s, FIRST)->class = 0x020700;
+}
+static void pf_in_a_pod_beside_its_vf(struct scene *s)
+{
+	vf_of_a_vm(s);
+	remember(s, FIRST, true);
+	drop_netdev(s, FIRST);
+}
 static void nothing_of_the_host(_unused_ struct scene *s)
 {
 }
@@ -1247,6 +1290,26 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 		  "0 1 port-in-use: whole" },
 		{ "unknown in a copy", uncounted_of_a_copy, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0,
 		  "0 1 not-recorded: whole" },
+		{ "VFs that nobody uses", idle_vfs, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0,
+		  "1 0: whole" },
+		{ "VF of a VM", vf_of_a_vm, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0,
+		  "0 0 port-in-use: whole" },
+		{ "VF of a VM, dranet", vf_of_a_vm, PLUGIN_DRANET, VF_MODE_KEEP, glob, 0,
+		  "0 0 port-in-use: whole" },
+		{ "VF of a VM, and an address", vf_of_a_vm_and_address, PLUGIN_SRIOV, VF_MODE_KEEP,
+		  glob, 0, "0 0 port-in-use: whole" },
+		{ "VF of a VM, shared PF", vf_of_a_vm, PLUGIN_RDMA_SHARED, VF_MODE_KEEP, glob, 0,
+		  "1 0: whole" },
+		{ "VF of a VM, InfiniBand", vf_of_infiniband, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0,
+		  "1 0: whole" },
+		{ "VF with an address", vf_with_an_address, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0,
+		  "0 0 port-in-use: whole" },
+		{ "VF in a pod", vf_in_a_pod, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0,
+		  "0 0 port-in-use: whole" },
+		{ "VF of which a copy tells nothing", vf_of_a_copy, PLUGIN_SRIOV, VF_MODE_KEEP,
+		  glob, 0, "0 0 not-recorded: whole" },
+		{ "PF in a pod, VF of a VM", pf_in_a_pod_beside_its_vf, PLUGIN_SRIOV, VF_MODE_KEEP,
+		  glob, 0, "1 0: whole" },
 		{ "shared by rdma-shared", node_bond, PLUGIN_RDMA_SHARED, VF_MODE_KEEP, glob, 0,
 		  "1 1: whole" },
 		{ "shared by hca", node_route, PLUGIN_HCA, VF_MODE_EXCLUSIVE, glob, 0,
@@ -1308,6 +1371,12 @@ static void a_way_out_is_named_where_it_is_one(_unused_ void **state)
 		  "2 match, 1 is left out: port-in-use, enslaved, eth1 belongs to master0, a "
 		  "bridge, "
 		  "bond or team" },
+		{ vf_of_a_vm_and_address, VF_MODE_KEEP, 0,
+		  "2 match, 1 is left out: port-in-use, one of its VFs is in use, " VF
+		  ": vfio, it is bound to vfio-pci" },
+		{ vf_in_a_pod, VF_MODE_KEEP, 0,
+		  "2 match, 1 is left out: port-in-use, one of its VFs is in use, " VF
+		  ": in a pod" },
 		{ node_route, VF_MODE_KEEP, 0, ROUTE },
 		{ node_route, VF_MODE_SHARED, 9000,
 		  ROUTE "; left out: VirtualFunctions=, MTU= (only for pci: or netdev: without a "

@@ -285,6 +285,28 @@ static bool needs_users(const struct config *c, const struct device *d)
 				: d->aside == REASON_PORT_IN_USE;
 }
 
+/*
+ * A VF in use keeps its PF here: a netdev that is moved goes down, and no VF has a link then.
+ * Source: dev_change_net_namespace() in net/core/dev.c, mlx5e_close() in .../mlx5/core/en_main.c.
+ * The netdev of InfiniBand is ib_ipoib's, and leaves the port as it is.
+ */
+static void add_use_by_vfs(const struct node *n, const struct plan *p, struct device *pf)
+{
+	const struct device *d = pf;
+
+	if (pf->is_vf || pf->has_vf_mode || pf->is_in_pod || node_is_infiniband(n, pf->pci) ||
+	    (pf->use != DEVICE_FREE && pf->use != DEVICE_ADDRESSED))
+		return;
+	while (++d < p->devices + p->n_devices && d->is_vf)
+		if (d->use == DEVICE_VF_USED || d->is_in_pod) {
+			pf->use = DEVICE_USED;
+			pf->is_use_unknown = d->is_use_unknown;
+			PRINT(pf->used_by, "one of its VFs is in use, %s: %.144s", d->pci->address,
+			      d->is_in_pod ? "in a pod" : d->used_by);
+			return;
+		}
+}
+
 /* A PF that is to have VFs is no stand-in for them, whatever keeps them from being made. */
 static void hand_out(const struct config *c, const struct node *n, const struct plan *p,
 		     struct device *d)
@@ -292,6 +314,7 @@ static void hand_out(const struct config *c, const struct node *n, const struct 
 	const bool is_meant = d->is_vf ? judge_pf_of(p, d)->has_vf_mode
 				       : !d->has_vf_mode && !judge_is_part_of_lag(n, d->pci);
 
+	add_use_by_vfs(n, p, d);
 	if (is_meant || !d->is_vf) /* VFs of others are not handed out in any case */
 		d->aside = find_aside(c, d);
 	d->is_handed_out = is_meant && d->aside == REASON_NONE && !d->is_foreign;

@@ -70,7 +70,7 @@ struct need {
 enum device_use {
 	DEVICE_FREE,
 	DEVICE_NEEDED,    /* the node itself */
-	DEVICE_USED,      /* a PF that the host uses */
+	DEVICE_USED,      /* a PF that the host uses; or one that would move, and a VF is used */
 	DEVICE_ADDRESSED, /* a PF that has addresses of the host, and no other use */
 	DEVICE_VF_USED,
 	_DEVICE_USE_N
