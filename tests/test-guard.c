@@ -23,6 +23,7 @@ static const struct pci ice = { .vendor = 0x8086, .driver = "ice" };
 static const struct pci foreign = { .vendor = 0x15b3, .driver = "vfio-pci" };
 static const struct device_config exclusive = { .mode = VF_MODE_EXCLUSIVE };
 static const struct device_config shared = { .mode = VF_MODE_SHARED };
+static const struct device other;
 
 /* "num-vfs mtu"; what may be made at the next boot is in brackets. */
 static void print_allowed(const struct device *d, char *ret, size_t size)
@@ -89,6 +90,15 @@ static void each_use_allows_its_changes(void **state _unused_)
 		{ "a PF with addresses, exclusive",
 		  { .use = DEVICE_ADDRESSED, .config = &exclusive },
 		  ALL },
+		{ "and the change to shared is put off",
+		  { .use = DEVICE_ADDRESSED, .put_off_by = &other, .was_exclusive = true },
+		  ALL },
+		{ "a change that is put off was from keep",
+		  { .use = DEVICE_ADDRESSED, .put_off_by = &other },
+		  "num-vfs rebind mtu dcb roce routes" },
+		{ "a change from exclusive that was made",
+		  { .use = DEVICE_ADDRESSED, .was_exclusive = true },
+		  "num-vfs rebind mtu dcb roce routes" },
 
 		{ "a VF in use", { .use = DEVICE_VF_USED, .is_vf = true }, "roce" },
 		{ "a VF in use, exclusive",

@@ -1053,6 +1053,29 @@ static void a_port_of_a_bond_is_remembered(_unused_ void **state)
 	assert_false(by_hand.devices[0].was_port);
 }
 
+/* Only while the change to another mode is put off. */
+static void exclusive_is_remembered_until_the_mode_changes(_unused_ void **state)
+{
+	_cleanup_(memory_done) struct memory before = {}, put_off = {}, changed = {};
+	struct machine m;
+
+	make_machine(&m);
+	m.devices[0].put_off_by = &m.devices[0]; /* it was in another mode */
+	assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &before), 0);
+	assert_false(before.devices[0].was_exclusive);
+	assert_true(before.devices[3].was_exclusive);
+
+	m.devices[3].config = &m.sections[0];
+	m.devices[3].put_off_by = &m.devices[3];
+	assert_int_equal(take_next(&m.config, &m.node, &before, &m.plan, BOOT, &put_off), 0);
+	assert_false(put_off.devices[0].was_exclusive);
+	assert_true(put_off.devices[3].was_exclusive);
+
+	m.devices[3].put_off_by = NULL;
+	assert_int_equal(take_next(&m.config, &m.node, &put_off, &m.plan, BOOT, &changed), 0);
+	assert_false(changed.devices[3].was_exclusive);
+}
+
 static void a_function_that_is_gone_is_remembered_for_one_look(_unused_ void **state)
 {
 	static const struct {
@@ -1688,6 +1711,7 @@ int main(void)
 		cmocka_unit_test(an_infiniband_port_that_is_down_is_remembered),
 		cmocka_unit_test(a_state_is_degraded_and_keeps_what_it_remembers),
 		cmocka_unit_test(a_port_of_a_bond_is_remembered),
+		cmocka_unit_test(exclusive_is_remembered_until_the_mode_changes),
 		cmocka_unit_test(a_function_that_is_gone_is_remembered_for_one_look),
 		cmocka_unit_test(a_usable_device_that_is_left_to_the_host_cannot_be_lost),
 		cmocka_unit_test(the_plugins_file_is_found_again_when_another_is_configured),

@@ -1404,6 +1404,27 @@ static void a_way_out_is_named_where_it_is_one(_unused_ void **state)
 #undef ROUTE
 }
 
+/* The first NIC is in a pod, so that the mode changes at the next boot. */
+static void what_has_an_address_is_handed_out_until_then_only_if_it_was(_unused_ void **state)
+{
+	for (unsigned was_exclusive = 0; was_exclusive < 2; was_exclusive++) {
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.is_wait_over = true;
+		s.config.plugin.type = PLUGIN_SRIOV;
+		s.sections[0].mode = VF_MODE_SHARED;
+		rail_address(&s);
+		s.addresses[0].ifindex = netdev_of(&s, SECOND)->ifindex;
+		remember(&s, FIRST, true);
+		remember(&s, SECOND, true);
+		s.memories[1].was_exclusive = was_exclusive;
+		drop_netdev(&s, FIRST);
+		assert_handed_out(&s, was_exclusive ? "from exclusive" : "from keep",
+				  was_exclusive ? "41:00.0 42:00.0" : "41:00.0");
+	}
+}
+
 /* All that a section matches carries the node: nothing is handed out, whatever the type. */
 static void without_the_vfs_of_a_section_the_node_is_not_ready(_unused_ void **state)
 {
@@ -4492,6 +4513,7 @@ int main(void)
 		cmocka_unit_test(vfs_go_with_their_pf_and_are_never_matched),
 		cmocka_unit_test(what_the_host_uses_is_not_moved_or_changed),
 		cmocka_unit_test(a_way_out_is_named_where_it_is_one),
+		cmocka_unit_test(what_has_an_address_is_handed_out_until_then_only_if_it_was),
 		cmocka_unit_test(without_the_vfs_of_a_section_the_node_is_not_ready),
 		cmocka_unit_test(without_a_vf_to_hand_out_the_node_is_not_ready),
 		cmocka_unit_test(users_of_a_pf_are_asked_for_before_it_is_moved),

@@ -362,6 +362,7 @@ static void add_device(const struct config *c, const struct node *n, const struc
 		!d->is_vf && (dc->mode == VF_MODE_SHARED || dc->mode == VF_MODE_SHARED_MULTI);
 	d->is_by_name = !d->is_vf && strstr(dc->match, "netdev:");
 	d->is_named = !d->is_vf && is_named(dc->match, n, memory, pci);
+	d->was_exclusive = m && m->was_exclusive;
 	guard_look(c, memory, p, d);
 	d->wanted_vfs = d->is_vf || (d->need && !guard_may(d, GUARD_NUM_VFS))
 				? COUNT_LEAVE

@@ -62,7 +62,7 @@ static bool resolve(const struct device *d, enum verdict answer)
 	case NAMED:
 		return d->is_named;
 	case EXCLUSIVE:
-		return d->config->mode == VF_MODE_EXCLUSIVE || d->put_off_by;
+		return d->config->mode == VF_MODE_EXCLUSIVE || (d->put_off_by && d->was_exclusive);
 	case NO_PORT:
 		return !d->is_port;
 	case KEEPS_LINK:

@@ -35,6 +35,7 @@ static const struct field device_rows[] = {
 	NUMBER(struct device_memory, "unsupported", unsupported),
 	FLAG(struct device_memory, "rebuilt", was_rebuilt),
 	FLAG(struct device_memory, "port", was_port, .flags = FIELD_SPARSE),
+	FLAG(struct device_memory, "exclusive", was_exclusive, .flags = FIELD_SPARSE),
 	FILE_NAME(struct device_memory, "ibdev", ibdev),
 	FLAG(struct device_memory, "virtual", was_virtual),
 	FILE_NAME(struct device_memory, "netdev", netdev),

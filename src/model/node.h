@@ -299,6 +299,7 @@ struct device_memory {
 	bool was_virtual;     /* of the ibdev: is_virtual, and it goes with its netdev: not erdma */
 	bool was_rebuilt;     /* of a VF: unbound and bound again by us */
 	bool was_port;        /* of a PF: its netdev was a port of a LAG since the last "apply" */
+	bool was_exclusive;   /* its section says so, or did before a change that is put off */
 	uint32_t active_mtu, mtu; /* of ibdev and netdev when it was last opened; 0: not known */
 	/* As in struct device, of a PF with is_sick_long; else empty. */
 	char sick[128];

@@ -125,6 +125,7 @@ struct device {
 	 * VFs of the section changes before the next boot, and until then all are handed out as
 	 * they were; NULL: none. */
 	const struct device *put_off_by;
+	bool was_exclusive; /* in memory: so it is handed out until then also with addresses */
 	/* Why the VFs of a PF are left: binding one failed or was slow; empty: they are not */
 	char sick[128];
 	bool is_sick_long; /* in this boot, until a start, a reload or "apply" tries it again */

@@ -106,6 +106,8 @@ static struct device_memory remember(const struct node *n, const struct memory *
 	m.index = opened_index(d, old);
 	m.was_rebuilt = d->is_rebuilt;
 	m.was_port = (m.was_port && !is_wanted) || node_bond_of(n, d->netdev);
+	m.was_exclusive =
+		d->config->mode == VF_MODE_EXCLUSIVE || (d->put_off_by && m.was_exclusive);
 	/* Told of the PF alone; with new VFs it may have it: mlx5 has some in legacy mode only. */
 	m.unsupported = d->is_vf || d->pci->num_vfs == 0 ? 0 : d->unsupported;
 	remember_sick(d, &m);
