@@ -19,6 +19,9 @@ static const char *const changes[_GUARD_CHANGE_N] = {
 
 static const struct pci mlx5 = { .vendor = 0x15b3, .driver = "mlx5_core" };
 static const struct pci hns3 = { .vendor = 0x19e5, .driver = "hns3" };
+static const struct pci ionic = { .vendor = 0x1dd8, .num_vfs = 4, .driver = "ionic" };
+static const struct pci bnxt = { .vendor = 0x14e4, .driver = "bnxt_en" };
+static const struct pci bnxt_with_vfs = { .vendor = 0x14e4, .num_vfs = 4, .driver = "bnxt_en" };
 static const struct pci ice = { .vendor = 0x8086, .driver = "ice" };
 static const struct pci foreign = { .vendor = 0x15b3, .driver = "vfio-pci" };
 static const struct device_config exclusive = { .mode = VF_MODE_EXCLUSIVE };
@@ -70,6 +73,15 @@ static void each_use_allows_its_changes(void **state _unused_)
 		{ "of another driver that keeps the link",
 		  { .use = DEVICE_USED, .pci = &hns3 },
 		  "num-vfs mtu dcb roce routes" },
+		{ "of one that keeps it with VFs as well",
+		  { .use = DEVICE_USED, .pci = &ionic },
+		  "num-vfs mtu dcb roce routes" },
+		{ "of one that keeps it while there are none",
+		  { .use = DEVICE_USED, .pci = &bnxt },
+		  "num-vfs mtu dcb roce routes" },
+		{ "and that closes it to take them away",
+		  { .use = DEVICE_USED, .pci = &bnxt_with_vfs },
+		  "(num-vfs) mtu dcb roce routes" },
 		{ "of one that does not",
 		  { .use = DEVICE_USED, .pci = &ice },
 		  "(num-vfs) mtu dcb roce routes" },

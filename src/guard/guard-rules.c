@@ -66,7 +66,8 @@ static bool resolve(const struct device *d, enum verdict answer)
 	case NO_PORT:
 		return !d->is_port;
 	case KEEPS_LINK:
-		return quirk_has(d->pci, QUIRK_KEEPS_LINK);
+		return quirk_has(d->pci, QUIRK_KEEPS_LINK) ||
+		       (d->pci->num_vfs == 0 && quirk_has(d->pci, QUIRK_KEEPS_LINK_FROM_0));
 	default:
 		return answer == YES;
 	}

@@ -18,6 +18,11 @@ static const struct {
 	{ 0x15b3, QUIRK_KEEPS_LINK, "mlx5_core" },
 	/* hns3_pci_sriov_configure() in drivers/net/ethernet/hisilicon/hns3/hns3_enet.c */
 	{ 0x19e5, QUIRK_KEEPS_LINK, "hns3" },
+	/* ionic_sriov_configure() in drivers/net/ethernet/pensando/ionic/ionic_bus_pci.c */
+	{ 0x1dd8, QUIRK_KEEPS_LINK, "ionic" },
+	/* bnxt_sriov_enable() in .../bnxt/bnxt_sriov.c does not close the PF's netdev;
+	 * bnxt_sriov_disable() does where there are VFs, in bnxt_restore_pf_fw_resources() */
+	{ 0x14e4, QUIRK_KEEPS_LINK_FROM_0, "bnxt_en" },
 	/* mlx4_driver in drivers/net/ethernet/mellanox/mlx4/main.c has no sriov_configure() */
 	{ 0x15b3, QUIRK_VFS_BY_PARAMETER, "mlx4_core" },
 };

@@ -21,6 +21,7 @@ enum quirk {
 	QUIRK_UP_AFTER_VFS,
 	/* A PF keeps its link while VFs are made or removed. */
 	QUIRK_KEEPS_LINK,
+	QUIRK_KEEPS_LINK_FROM_0, /* only while VFs are made where there are none */
 	/* VFs are made when the driver is loaded, by its parameter num_vfs, and never by sysfs. */
 	QUIRK_VFS_BY_PARAMETER,
 	_QUIRK_N
