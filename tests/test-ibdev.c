@@ -69,6 +69,32 @@ static void the_physical_state_of_an_infiniband_port_that_is_down_is_read(_unuse
 	}
 }
 
+static void a_port_that_a_subnet_manager_has_open_is_known(_unused_ void **state)
+{
+	static const struct {
+		const char *link_layer, *mask;
+		bool expected;
+	} cases[] = {
+		{ "InfiniBand\n", "0x2651e84a\n", true },
+		{ "InfiniBand\n", "0x2651e848\n", false },
+		{ "InfiniBand\n", "", false },
+		{ "Ethernet\n", "0x2651e84a\n", false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(ibdev_free) struct ibdev ib = { .name = "rx0" };
+		struct tree t;
+
+		tree_make(&t);
+		tree_file(&t, PORT "link_layer", cases[i].link_layer);
+		if (cases[i].mask[0])
+			tree_file(&t, PORT "cap_mask", cases[i].mask);
+		assert_int_equal(observe_ibdev(&t.fs, true, &ib), 0);
+		assert_int_equal(ib.ports[0].is_manager, cases[i].expected);
+		tree_remove(&t);
+	}
+}
+
 /* In the order of their numbers: "10" stands before "2" in the folder. */
 static void gids_are_read_up_to_many_empty_slots(_unused_ void **state)
 {
@@ -288,6 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_of_another_namespace_is_no_netdev_of_the_host),
 		cmocka_unit_test(the_physical_state_of_an_infiniband_port_that_is_down_is_read),
+		cmocka_unit_test(a_port_that_a_subnet_manager_has_open_is_known),
 		cmocka_unit_test(gids_are_read_up_to_many_empty_slots),
 		cmocka_unit_test(what_left_meanwhile_is_no_failure_of_libibverbs),
 		cmocka_unit_test(erdma_devices_belong_to_functions_in_the_order_of_binding),

@@ -961,6 +961,18 @@ static void contexts_of_its_sf(struct in_use_scene *s)
 	s->ibdevs[s->n.n_ibdevs++] = (struct ibdev){ "mlx5_2", 2, .is_virtual = true,
 						     .netdev = "eth1s88", .n_contexts = 1 };
 }
+static void a_subnet_manager(struct in_use_scene *s)
+{
+	s->ports[0] = (struct port){ .number = 1, .is_manager = true };
+	s->ibdevs[0].ports = s->ports;
+	s->ibdevs[0].n_ports = 1;
+}
+static void a_subnet_manager_as_a_vf_tells_it(struct in_use_scene *s)
+{
+	a_subnet_manager(s);
+	s->pcis[1].vendor = 0x15b3;
+	s->pcis[1].device = 0x101e;
+}
 static void uncounted_contexts(struct in_use_scene *s)
 {
 	s->ibdevs[0].n_contexts = UINT32_MAX;
@@ -1229,6 +1241,8 @@ static const struct {
 	{ "contexts of its second ibdev", contexts_of_its_second_ibdev, IN_USE_USED,
 	  "siw0 has 2 open contexts" },
 	{ "contexts of its SF", contexts_of_its_sf, IN_USE_USED, "mlx5_2 has 1 open context" },
+	{ "subnet manager", a_subnet_manager, IN_USE_USED, "subnet-manager, port 1 of mlx5_0" },
+	{ "that of the host", a_subnet_manager_as_a_vf_tells_it, IN_USE_FREE, "" },
 	{ "uncounted contexts", uncounted_contexts, IN_USE_USED, "cannot be counted" },
 	{ "uncounted contexts of a copy", uncounted_contexts_of_a_copy, IN_USE_UNKNOWN,
 	  "cannot be counted" },

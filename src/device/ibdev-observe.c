@@ -103,6 +103,8 @@ static int observe_port(const struct fs *fs, const char *ibdev, const char *numb
 {
 	const char *folder = FS_PATH(IBDEV_FOLDER "/%s/ports/%s", ibdev, number);
 
+	char mask[16] = "";
+
 	port->number = (uint32_t)strtoul(number, NULL, 10);
 	observe_text(fs, FS_PATH("%s/state", folder), port->state, sizeof(port->state));
 	keep_word(port->state);
@@ -113,6 +115,10 @@ static int observe_port(const struct fs *fs, const char *ibdev, const char *numb
 		observe_text(fs, FS_PATH("%s/phys_state", folder), port->phys_state,
 			     sizeof(port->phys_state));
 	keep_word(port->phys_state);
+	/* The bit IB_PORT_SM: ib_umad_sm_open() in drivers/infiniband/core/user_mad.c sets it. */
+	if (streq(port->link_layer, "InfiniBand"))
+		observe_text(fs, FS_PATH("%s/cap_mask", folder), mask, sizeof(mask));
+	port->is_manager = strtoul(mask, NULL, 16) & 2;
 
 	return is_short ? observe_first_gids(fs, folder, port) : observe_gids(fs, folder, port);
 }

@@ -115,12 +115,22 @@ static void count_contexts(struct finder *s, const struct ibdev *ib)
 		    ib->n_contexts == 1 ? "" : "s", s->n->has_users ? ", owner not known" : "");
 }
 
+/* A VF may tell of the port what its PF does there. */
+static void add_managers(struct finder *s, const struct ibdev *ib)
+{
+	FOREACH_WHILE(port, ib->ports, ib->n_ports, !pci_is_vf(s->f))
+		if (port->is_manager)
+			add(s, USE_MANAGER, "port %" PRIu32 " of %s", port->number, ib->name);
+}
+
 static void add_contexts(struct finder *s)
 {
 	size_t at = SIZE_MAX, i;
 
-	while ((i = node_next(s->n, NODE_INDEX_IBDEV_PCI, s->f->address, &at)) != SIZE_MAX)
+	while ((i = node_next(s->n, NODE_INDEX_IBDEV_PCI, s->f->address, &at)) != SIZE_MAX) {
 		count_contexts(s, &s->n->ibdevs[i]);
+		add_managers(s, &s->n->ibdevs[i]);
+	}
 }
 
 /* --- addresses and routes of the host --- */

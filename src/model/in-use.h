@@ -20,6 +20,8 @@
  * - USE_VFIO, USE_VDPA, USE_DRIVER: it is of another program, see in_use_is_foreign(); then these
  *   alone.
  * - USE_CONTEXT: an ibdev of it has contexts, USE_UNKNOWN: they cannot be counted.
+ * - USE_MANAGER: a PF, of which a subnet manager has a port open; without the RDMA device the
+ *   fabric loses it.
  * - USE_NETDEV_NETNS: a netdev of it is in a named namespace, or it is bound and its netdev is not
  *   here. USE_IBDEV_NETNS: its ibdev is not here, and its folder tells that it is elsewhere, or,
  *   where no folder was asked (is_searched), it was usable in this boot. An ibdev can only leave in

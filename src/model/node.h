@@ -221,6 +221,7 @@ struct port {
 	/* The defaults of rdma_cm for connections over RoCE: os/rdma.h; empty: not shown. */
 	char roce_tos[QOS_TOS_LEN], roce_mode[16]; /* "106", "RoCE v2" */
 	char phys_state[32]; /* "Polling"; only of InfiniBand that is not ACTIVE */
+	bool is_manager;     /* of InfiniBand: a subnet manager has it open */
 };
 
 struct ibdev {

@@ -12,6 +12,7 @@ enum use {
 	USE_CONTEXT,      /* a process has an open uverbs context */
 	USE_QP,           /* a QP of a process; only in a capture of an older version */
 	USE_CM_ID,        /* a cm_id of a process */
+	USE_MANAGER,      /* a port of it has a subnet manager, which needs no context */
 	USE_KERNEL,       /* a kernel user (smc, nvme, ...): detail has its name */
 	USE_NETDEV_NETNS, /* its netdev is in another network namespace */
 	USE_IBDEV_NETNS,  /* its ibdev is */
