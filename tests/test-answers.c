@@ -200,6 +200,43 @@ static void a_driver_at_work_is_loaded_whatever_is_missing(_unused_ void **state
 	tree_remove(&t);
 }
 
+static void a_nic_without_devices_here_may_have_another_driver(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *driver;
+		uint32_t class;
+		bool has_netdev, expected;
+	} rows[] = {
+		{ "another", "pci-stub", 0x020000, false, true },
+		{ "InfiniBand", "pci-stub", 0x020700, false, true },
+		{ "its own, and its netdev is elsewhere", "mlx5_core", 0x020000, false, false },
+		{ "one that made a netdev", "mlx5-sdk", 0x020000, true, false },
+		{ "no NIC", "pci-stub", 0x010802, false, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(node_done) struct node n = {};
+		struct netdev *nd;
+		struct os d;
+		struct tree t;
+
+		make_machine(&t, &d);
+		add_function(&n, rows[i].driver);
+		n.pcis->vendor = 0x15b3;
+		n.pcis->class = rows[i].class;
+		COPY(n.pcis->modalias, "pci:v000015B3d00001021");
+		COPY(n.pcis->module, "mlx5_core"); /* by its answers */
+		nd = rows[i].has_netdev ? APPEND(n.netdevs, n.n_netdevs) : NULL;
+		if (nd)
+			COPY(nd->pci, n.pcis->address);
+		assert_int_equal(observe_modules(&d, &n), 0);
+		if (n.pcis->has_other_driver != rows[i].expected)
+			fail_msg("%s", rows[i].name);
+		modules_done(&d.modules);
+		tree_remove(&t);
+	}
+}
+
 struct recorded {
 	char text[256];
 };
@@ -807,6 +844,7 @@ int main(void)
 		cmocka_unit_test(the_netdev_of_a_pppoe_session_is_read),
 		cmocka_unit_test(a_tree_keeps_modules_out_by_its_own_files),
 		cmocka_unit_test(a_driver_at_work_is_loaded_whatever_is_missing),
+		cmocka_unit_test(a_nic_without_devices_here_may_have_another_driver),
 		cmocka_unit_test(of_the_command_line_only_modules_are_recorded),
 		cmocka_unit_test(answers_of_links_come_back),
 		cmocka_unit_test(names_of_any_bytes_come_back),

@@ -38,7 +38,8 @@ struct pci {
 	char driver[MODULE_LEN]; /* bound to; empty: unbound */
 	char modalias[128];      /* "pci:v00008086d..." */
 	char module[MODULE_LEN]; /* that libkmod finds for the modalias; only looked up when
-				    unbound, and of VFs with another driver than their PF */
+				    unbound, of VFs with another driver than their PF, and of NICs
+				    without netdev and RDMA device here */
 	char physfn[PCI_LEN];    /* of a VF: its PF; empty: no VF */
 	uint32_t vf_index;       /* of a VF: N of its virtfnN */
 	bool has_sriov;          /* sriov_totalvfs is there */

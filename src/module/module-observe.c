@@ -231,28 +231,38 @@ static int look_unbound(struct os *d, struct node *n, struct pci *pci)
 	return look(d, n, pci->module, false);
 }
 
-/*
- * Has another program bound this VF to a driver that is not made for it (vfio-pci, by
- * driver_override or new_id)? The driver of its PF always counts as made for it.
- */
-static int look_bound(struct os *d, const struct node *n, struct pci *vf)
+/* May the driver of this bound function be another one than its own? The driver of its PF always
+ * counts as made for a VF. A NIC that has its netdev or RDMA device here has its own driver. */
+static bool is_driver_asked(const struct node *n, const struct pci *pci)
 {
-	const struct pci *pf = node_pci(n, vf->physfn), *like = find_like(n, vf);
+	const struct pci *pf = node_pci(n, pci->physfn);
+
+	if (pci->physfn[0])
+		return pf && !streq(pf->driver, pci->driver);
+	return pci_is_network(pci) && !node_netdev_of(n, pci->address) &&
+	       !node_ibdev_of(n, pci->address);
+}
+
+/* Has another program bound this function to a driver that is not made for it (vfio-pci, pci-stub,
+ * by driver_override or new_id)? */
+static int look_bound(struct os *d, const struct node *n, struct pci *pci)
+{
+	const struct pci *like = find_like(n, pci);
 	char driver[MODULE_LEN];
 	int r;
 
-	if (!pf || streq(pf->driver, vf->driver) || !vf->modalias[0])
+	if (!pci->modalias[0] || !is_driver_asked(n, pci))
 		return 0;
-	r = resolve(d, n, vf);
-	if (r >= 0 && like && like->physfn[0] && streq(like->driver, vf->driver)) {
-		vf->has_other_driver = like->has_other_driver;
+	r = resolve(d, n, pci);
+	if (r >= 0 && like && like->physfn[0] && streq(like->driver, pci->driver)) {
+		pci->has_other_driver = like->has_other_driver;
 		return 0;
 	}
 	if (r >= 0)
-		r = observe_driver_module(&d->fs, vf, driver, sizeof(driver));
+		r = observe_driver_module(&d->fs, pci, driver, sizeof(driver));
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	vf->has_other_driver = !streq(driver, vf->module);
+	pci->has_other_driver = !streq(driver, pci->module);
 	return 0;
 }
 
@@ -414,7 +424,7 @@ static int look_all(struct os *d, struct node *n)
 		else if (is_first_of_driver(n, &n->pcis[i]))
 			r = look_driver(d, n, &n->pcis[i]);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
-		if (n->pcis[i].physfn[0] && n->pcis[i].driver[0])
+		if (n->pcis[i].driver[0])
 			r = look_bound(d, n, &n->pcis[i]);
 	return r;
 }

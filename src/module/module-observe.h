@@ -18,10 +18,11 @@
 #define MODULES_PATH "proc/modules"
 
 /*
- * Fills node.modules, the module of every unbound function in node.pcis, cmdline_blacklist, and, on
- * a live root, is_dkms_building. Needs node.pcis and node.ibdevs, and in node.modules what a
- * captured tree recorded: state and facts of the files. A bound driver whose module a tree does not
- * describe counts as loaded, with an unknown number of references.
+ * Fills node.modules, the module of every unbound function in node.pcis and of one that may have
+ * another driver than its own, cmdline_blacklist, and, on a live root, is_dkms_building. Needs
+ * node.pcis, node.netdevs and node.ibdevs, and in node.modules what a captured tree recorded: state
+ * and facts of the files. A bound driver whose module a tree does not describe counts as loaded,
+ * with an unknown number of references.
  */
 int observe_modules(struct os *d, struct node *n);
 

@@ -431,7 +431,8 @@ static void distribute(const struct extras *a, struct node *n)
 		p->is_away = a->devlinks[i].is_away;
 	}
 	FOREACH(p, n->pcis, n->n_pcis) {
-		const bool is_asked = p->modalias[0] && (!p->driver[0] || p->physfn[0]);
+		const bool is_asked =
+			p->modalias[0] && (!p->driver[0] || p->physfn[0] || pci_is_network(p));
 
 		for (size_t k = 0; k < a->n_modaliases && is_asked; k++)
 			if (streq(p->modalias, a->modaliases[k].modalias))
