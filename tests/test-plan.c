@@ -3264,6 +3264,24 @@ static void the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own(_unused_ void
 	assert_plan(&s, "beside the LAG", "wait " SECOND " waiting no-ibdev");
 }
 
+/* Chelsio's card has its ports on function 4. */
+static void a_function_that_is_for_vfs_alone_is_no_nic(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+
+	set_scene(&s, 1);
+	COPY(find_pci(&s, FIRST)->driver, "cxgb4");
+	find_pci(&s, FIRST)->device = 0x6401;
+	add_pci(&s, "0000:41:00.1", "cxgb4")->device = 0x6001;
+	add_pci(&s, "0000:41:00.2", "")->device = 0x6001;
+	COPY(find_pci(&s, "0000:41:00.2")->module, "cxgb4");
+	s.sections[0].match = (char *)"pci:0000:41:00.*";
+	make_plan(&s, &p);
+	assert_int_equal(p.n_devices, 1);
+	assert_ptr_equal(p.devices[0].pci, find_pci(&s, FIRST));
+}
+
 static void expects_3(struct scene *s)
 {
 	s->sections[0].expect = 3;
@@ -4544,6 +4562,7 @@ int main(void)
 		cmocka_unit_test(both_netdevs_of_a_card_with_two_ports_are_rails),
 		cmocka_unit_test(an_infiniband_port_without_ipoib_is_looked_at),
 		cmocka_unit_test(the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own),
+		cmocka_unit_test(a_function_that_is_for_vfs_alone_is_no_nic),
 		cmocka_unit_test(the_state_follows_from_the_devices_and_the_time),
 		cmocka_unit_test(what_is_missing_is_an_item_of_the_plan),
 		cmocka_unit_test(the_label_of_vke_is_compared_with_the_sections),

@@ -148,7 +148,7 @@ static bool is_unlinked_vf(const struct node *n, const struct pci *pci)
 /* Could the function be a NIC? A glob such as pci:* must not reach disks. */
 static bool is_nic(const struct node *n, const struct pci *pci)
 {
-	if (pci->is_management || is_unlinked_vf(n, pci))
+	if (pci->is_management || pci_is_for_vfs(pci) || is_unlinked_vf(n, pci))
 		return false;
 	if (node_ibdev_of(n, pci->address) || pci_is_erdma(pci))
 		return true;

@@ -462,6 +462,13 @@ bool pci_is_vf(const struct pci *pci)
 	return pci->physfn[0] || ANY(i, ids, ELEMENTSOF(ids), *i == id);
 }
 
+/* Chelsio's functions 0 to 3: init_one() in .../chelsio/cxgb4/cxgb4_main.c returns before it makes
+ * a netdev. Bits 8 to 11 of the device are 0 then, and 4 of the ports: t4_pci_id_tbl.h. */
+bool pci_is_for_vfs(const struct pci *pci)
+{
+	return streq(pci_driver(pci), "cxgb4") && (pci->device & 0xf00) == 0;
+}
+
 bool pci_is_network(const struct pci *pci)
 {
 	return pci->class >> 16 == CLASS_NETWORK;

@@ -116,6 +116,7 @@ const char *pci_driver(const struct pci *pci); /* unbound: the module that would
 bool pci_is_erdma(const struct pci *pci); /* 1ded:107f, or of the driver of that name; NULL: no */
 bool pci_lacks_netdev(const struct pci *pci); /* its driver makes RDMA devices alone */
 bool pci_is_vf(const struct pci *pci);        /* of a PF here, or by its id: of one of the host */
+bool pci_is_for_vfs(const struct pci *pci);   /* its driver uses it to make VFs alone */
 bool pci_is_network(const struct pci *pci);   /* class 02xx, InfiniBand as well; not eRDMA */
 bool pci_is_gpu(const struct pci *pci);       /* or another accelerator: by class and vendor */
 enum nearness pci_nearness(const struct pci *a, const struct pci *b);

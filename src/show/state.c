@@ -496,7 +496,7 @@ static json_t *make_nics(const void *item)
 		const struct netdev *nd = node_netdev_of(n, f->address);
 		char id[12];
 
-		if (f->physfn[0] ||
+		if (f->physfn[0] || pci_is_for_vfs(f) ||
 		    !(ib || pci_is_erdma(f) ||
 		      (pci_is_network(f) && (f->total_vfs > 0 || rdma_part_of(f->driver)))))
 			continue;

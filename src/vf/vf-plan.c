@@ -284,11 +284,10 @@ static void format_later(const struct config *c, const struct node *n, const str
 
 static void explain_unmanaged(const struct pci *pf, const char *whose, char *ret, size_t size)
 {
-	if (pf->is_management)
-		snprintf(ret, size,
-			 "%sit manages NVSwitches (SW_MNG in its VPD), so no [Device NAME] section "
-			 "matches it",
-			 whose);
+	if (pf->is_management || pci_is_for_vfs(pf))
+		snprintf(ret, size, "%s%s, so no [Device NAME] section matches it", whose,
+			 pf->is_management ? "it manages NVSwitches (SW_MNG in its VPD)"
+					   : "its driver uses it to make VFs alone");
 	else if (pf->num_vfs > 0)
 		snprintf(ret, size,
 			 "%sno [Device NAME] section matches: %" PRIu32
