@@ -545,11 +545,13 @@ static void answers_of_functions_come_back(_unused_ void **state)
 	add_function(&n, "mlx5_core");
 	add_function(&back, "mlx5_core");
 	n.pcis->has_silent_vfs = n.pcis->is_searched = n.pcis->is_away = true;
+	n.pcis->has_adev = n.pcis->is_adev_bound = true;
 
 	assert_int_equal(snapshot_write(&n, &text), 0);
 	assert_int_equal(snapshot_read(text, &back, problem, sizeof(problem)), 0);
 	assert_true(back.pcis->has_silent_vfs);
 	assert_true(back.pcis->is_searched && back.pcis->is_away);
+	assert_true(back.pcis->has_adev && back.pcis->is_adev_bound);
 }
 
 static void answers_of_users_come_back(_unused_ void **state)

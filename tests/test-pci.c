@@ -284,6 +284,43 @@ static void a_nic_that_manages_nvswitches_says_so(_unused_ void **state)
 	}
 }
 
+static void the_auxiliary_device_of_a_port_of_a_bond_is_looked_for(_unused_ void **state)
+{
+	static const struct {
+		const char *file; /* of the function */
+		bool is_port, has_adev, is_adev_bound;
+	} rows[] = {
+		{ "mlx5_core.rdma.1/driver/unbind", true, true, true },
+		{ "mlx5_core.rdma.1/uevent", true, true, false },
+		{ "mlx5_core.eth.1/driver/unbind", true, false, false },
+		{ "mlx5_core.rdma-rep.1/driver/unbind", true, false, false },
+		{ "mlx5_core.rdma.1/driver/unbind", false, false, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(memory_done) struct memory memory = {};
+		_cleanup_(node_done) struct node n = {};
+		struct netdev netdevs[] = {
+			{ .ifindex = 2, .pci = CARD, .master = rows[i].is_port ? 3 : 0 },
+			{ .ifindex = 3, .kind = "bond" },
+		};
+		struct tree t;
+
+		tree_make(&t);
+		put_card(&t, CARD);
+		put(&t, CARD, rows[i].file, "");
+		assert_int_equal(observe_pci(&t.fs, &n, &memory), 0);
+		n.netdevs = netdevs;
+		n.n_netdevs = ELEMENTSOF(netdevs);
+		observe_adevs(&t.fs, &n);
+		assert_int_equal(node_pci(&n, CARD)->has_adev, rows[i].has_adev);
+		assert_int_equal(node_pci(&n, CARD)->is_adev_bound, rows[i].is_adev_bound);
+		n.netdevs = NULL;
+		n.n_netdevs = 0;
+		tree_remove(&t);
+	}
+}
+
 static void a_vdpa_device_is_of_the_function_it_was_made_of(_unused_ void **state)
 {
 	_cleanup_(memory_done) struct memory memory = {};
@@ -430,6 +467,7 @@ int main(void)
 		cmocka_unit_test(an_override_is_read_of_what_cannot_hang),
 		cmocka_unit_test(a_driver_container_is_at_work_until_it_says_that_it_is_ready),
 		cmocka_unit_test(a_nic_that_manages_nvswitches_says_so),
+		cmocka_unit_test(the_auxiliary_device_of_a_port_of_a_bond_is_looked_for),
 		cmocka_unit_test(a_vdpa_device_is_of_the_function_it_was_made_of),
 		cmocka_unit_test(a_vf_is_one_whatever_its_index),
 		cmocka_unit_test(a_network_device_has_its_name_once_udev_is_done),

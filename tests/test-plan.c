@@ -3242,6 +3242,9 @@ static void the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own(_unused_ void
 	assert_state(&s, "not yet a LAG", NODE_STARTING);
 	COPY(ibdev_of(&s, "0000:41:00.1")->pci, FIRST);
 
+	find_pci(&s, "0000:41:00.1")->has_adev = true;
+	assert_plan(&s, "its own failed", "wait 0000:41:00.1 waiting no-ibdev");
+
 	netdev_of(&s, "0000:41:00.1")->master = 0;
 	assert_plan(&s, "not in the bond", "wait 0000:41:00.1 waiting no-ibdev");
 
@@ -3256,6 +3259,10 @@ static void the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own(_unused_ void
 	COPY(ibdev_of(&s, FIRST)->name, "mlx5_bond_0");
 	assert_plan(&s, "in another slot", "");
 	assert_state(&s, "in another slot", NODE_READY);
+	COPY(ibdev_of(&s, FIRST)->name, "rocep65s0");
+	find_pci(&s, FIRST)->has_adev = find_pci(&s, FIRST)->is_adev_bound = true;
+	find_pci(&s, SECOND)->is_searched = true;
+	assert_plan(&s, "by another name", "");
 	COPY(ibdev_of(&s, FIRST)->name, "hns_bond_0");
 	assert_plan(&s, "of another driver", "");
 	COPY(ibdev_of(&s, FIRST)->name, "bnxt_re_bond0");

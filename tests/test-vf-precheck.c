@@ -203,6 +203,73 @@ static void of_two_slots(struct scene *s)
 	of_two_cards(s);
 	COPY(s->ibdevs[0].name, "mlx5_bond_0");
 }
+/* udev has renamed it, and the other port has none. */
+static void of_two_slots_renamed(struct scene *s)
+{
+	of_two_cards(s);
+	COPY(s->ibdevs[0].name, "rocep23s0f0");
+	s->pcis[0].has_adev = s->pcis[0].is_adev_bound = true;
+	s->pcis[2].is_searched = true;
+}
+static void of_two_cards_and_one_fails(struct scene *s)
+{
+	of_two_slots_renamed(s);
+	s->pcis[2].has_adev = true;
+}
+static void of_two_cards_and_one_elsewhere(struct scene *s)
+{
+	of_two_slots_renamed(s);
+	s->pcis[2].is_away = true;
+}
+static void of_two_cards_and_one_of_ice(struct scene *s)
+{
+	of_two_slots_renamed(s);
+	COPY(s->pcis[2].driver, "ice");
+}
+static void of_two_cards_and_no_auxiliary_devices(struct scene *s)
+{
+	of_two_slots_renamed(s);
+	s->pcis[0].has_adev = s->pcis[0].is_adev_bound = false;
+}
+static void of_bnxt(struct scene *s)
+{
+	static struct module re = { .name = "bnxt_re" };
+
+	bond(s, 4);
+	for (size_t i = 0; i < 2; i++) {
+		s->pcis[i].vendor = 0x14e4;
+		COPY(s->pcis[i].driver, "bnxt_en");
+		s->pcis[i].has_adev = s->pcis[i].is_adev_bound = true;
+	}
+	COPY(s->ibdevs[0].name, "rocep23s0f0");
+	s->pcis[1].is_searched = true;
+	s->node.modules = &re;
+	s->node.n_modules = 1;
+	re.is_out_of_tree = false;
+}
+static void of_broadcoms_bnxt(struct scene *s)
+{
+	of_bnxt(s);
+	s->node.modules->is_out_of_tree = true;
+}
+static void of_broadcoms_bnxt_and_one_fails(struct scene *s)
+{
+	of_broadcoms_bnxt(s);
+	s->pcis[1].is_adev_bound = false;
+}
+static void of_broadcoms_bnxt_and_one_without(struct scene *s)
+{
+	of_broadcoms_bnxt_and_one_fails(s);
+	s->pcis[1].has_adev = false;
+}
+static void of_broadcoms_bnxt_in_two_slots(struct scene *s)
+{
+	of_broadcoms_bnxt(s);
+	s->netdevs[1].master = 0;
+	s->netdevs[2].master = BOND;
+	s->pcis[2] = s->pcis[1];
+	COPY(s->pcis[2].address, FOREIGN);
+}
 static void of_hns3(struct scene *s)
 {
 	bond(s, 4);
@@ -367,6 +434,18 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		{ "two cards", of_two_cards, NULL },
 		{ "two slots, and the RDMA device of a LAG", of_two_slots,
 		  "eth1 is a port of bond0, mode 802.3ad" },
+		{ "two slots, and its name is another", of_two_slots_renamed,
+		  "eth1 is a port of bond0, mode 802.3ad" },
+		{ "two cards, and one is late or failed", of_two_cards_and_one_fails, NULL },
+		{ "two cards, and one is elsewhere", of_two_cards_and_one_elsewhere, NULL },
+		{ "two cards of two drivers", of_two_cards_and_one_of_ice, NULL },
+		{ "two cards, and an old kernel", of_two_cards_and_no_auxiliary_devices, NULL },
+		{ "bnxt of the kernel", of_bnxt, NULL },
+		{ "that of Broadcom", of_broadcoms_bnxt, "eth1 is a port of bond0, mode 802.3ad" },
+		{ "that of Broadcom, and one failed", of_broadcoms_bnxt_and_one_fails, NULL },
+		{ "that of Broadcom, and one without RDMA", of_broadcoms_bnxt_and_one_without,
+		  NULL },
+		{ "that of Broadcom, and two cards", of_broadcoms_bnxt_in_two_slots, NULL },
 		{ "hns3, a kernel whose bonds are no LAG", of_hns3, NULL },
 		{ "hns3, and the RDMA device of a LAG", of_hns3_with_one_device,
 		  "eth1 is a port of bond0, mode 802.3ad" },

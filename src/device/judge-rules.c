@@ -186,7 +186,7 @@ bool judge_is_part_of_lag(const struct node *n, const struct pci *pci)
 	const struct netdev *bond = node_bond_of(n, node_netdev_of(n, pci->address));
 	size_t slot = strcspn(pci->address, ".") + 1;
 
-	if (!bond || node_ibdev_of(n, pci->address))
+	if (!bond || node_ibdev_of(n, pci->address) || (pci->has_adev && !pci->is_adev_bound))
 		return false;
 	if (vf_precheck_is_lag(n, bond))
 		return true;

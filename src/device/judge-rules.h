@@ -9,10 +9,11 @@
 #include "../model/plan.h"
 
 /*
- * Is it a port of a LAG, without an ibdev of its own? Its ports share one (vf_precheck_is_lag()),
- * of mlx5 below the first port. Before that is made, the ports lose their own ones, the first one
- * first. Source: "mlx5_bond_%d" in drivers/infiniband/hw/mlx5/main.c; mlx5_do_bond() and
- * mlx5_lag_remove_devices() in .../mlx5/core/lag/lag.c
+ * Is it a port of a LAG, without an ibdev of its own? Not while its auxiliary device has no driver,
+ * for then one is to come or has failed. Its ports share one (vf_precheck_is_lag()), of mlx5 below
+ * the first port. Before that is made, the ports lose their own ones, the first one first. Source:
+ * "mlx5_bond_%d" in drivers/infiniband/hw/mlx5/main.c; mlx5_do_bond() and mlx5_lag_remove_devices()
+ * in .../mlx5/core/lag/lag.c
  */
 bool judge_is_part_of_lag(const struct node *n, const struct pci *pci);
 

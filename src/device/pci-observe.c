@@ -249,6 +249,33 @@ static void name_vdpas(const struct fs *fs, struct node *n)
 	}
 }
 
+static void look_for_adev(const struct fs *fs, struct node *n, struct pci *pci)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+
+	node_note(n, fs_list(fs, FS_PATH(FOLDER "/%s", pci->address), &names));
+	FOREACH(name, names.names, names.n_names) {
+		if (!strstr(*name, ".rdma."))
+			continue;
+		pci->has_adev = true;
+		pci->is_adev_bound =
+			fs_exists(fs, FS_PATH(FOLDER "/%s/%s/driver", pci->address, *name)) > 0;
+	}
+}
+
+void observe_adevs(const struct fs *fs, struct node *n)
+{
+	struct fs unrecorded = *fs; /* a captured tree has the answers */
+
+	unrecorded.on_read = NULL;
+	FOREACH(nd, n->netdevs, n->n_netdevs) {
+		struct pci *pci = (struct pci *)node_pci(n, nd->pci);
+
+		if (pci && node_bond_of(n, nd))
+			look_for_adev(&unrecorded, n, pci);
+	}
+}
+
 static bool has_management_mark(const struct fs *fs, const char *address)
 {
 	const char *path = FS_PATH(FOLDER "/%s/vpd", address);

@@ -28,6 +28,15 @@ int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory
 bool observe_is_management(const struct fs *fs, const char *address); /* of one, at each call */
 
 /*
+ * Fills has_adev and is_adev_bound of the ports of bonds and teams, which may be a LAG. The
+ * auxiliary device is there as long as the driver wants a module to make an RDMA device, and has no
+ * driver before that is loaded and where it failed: Documentation/driver-api/auxiliary_bus.rst;
+ * mlx5_adev_devices[] in .../mlx5/core/dev.c, bnxt_rdma_aux_device_add() in .../bnxt/bnxt_ulp.c.
+ * Other drivers, and kernels before 5.11, have none.
+ */
+void observe_adevs(const struct fs *fs, struct node *n);
+
+/*
  * The PCI function in a sysfs device path: its last component that is one. False when there is
  * none, and below a scalable function ("0000:41:00.0/mlx5_core.sf.2"), which is a function of its
  * own: Documentation/networking/devlink/devlink-port.rst.

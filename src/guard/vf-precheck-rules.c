@@ -29,16 +29,35 @@ static const char *lag_mode(int mode)
 	}
 }
 
+/* Is it without an RDMA device because its driver makes one for all ports? */
+static bool is_left_without(const struct node *n, const struct pci *pci)
+{
+	const struct rdma_part *part = rdma_part_of(pci->driver);
+	const struct module *m = part ? node_module(n, part->module) : NULL;
+
+	if (!pci->is_searched || pci->is_away || node_ibdev_of(n, pci->address))
+		return false;
+	return quirk_has(pci, QUIRK_ROCE_LAG) ? !pci->has_adev
+					      : pci->is_adev_bound && m && m->is_out_of_tree;
+}
+
 bool vf_precheck_is_lag(const struct node *n, const struct netdev *bond)
 {
+	const struct pci *with = NULL, *without = NULL;
+
 	FOREACH(nd, n->netdevs, n->n_netdevs) {
-		const struct ibdev *ib =
-			nd->master == bond->ifindex ? node_ibdev_of(n, nd->pci) : NULL;
+		const struct pci *pci = nd->master == bond->ifindex ? node_pci(n, nd->pci) : NULL;
+		const struct ibdev *ib = pci ? node_ibdev_of(n, nd->pci) : NULL;
 
 		if (ib && !ib->is_virtual && strstr(ib->name, "_bond"))
 			return true;
+		if (ib && !ib->is_virtual && pci->is_adev_bound)
+			with = pci;
+		else if (pci && is_left_without(n, pci))
+			without = pci;
 	}
-	return false;
+	return with && without && streq(with->driver, without->driver) &&
+	       (quirk_has(with, QUIRK_ROCE_LAG) || is_same_card(with->address, without->address));
 }
 
 /* mlx5_lag_add_netdev() in .../mlx5/core/lag/lag.c is called for no netdev of IPoIB. */

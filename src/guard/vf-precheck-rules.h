@@ -39,6 +39,12 @@ enum reason vf_precheck(const struct plan *p, const struct memory *memory, const
  * drivers/infiniband/hw/hns/hns_roce_main.c, "bnxt_re_bond%d" in compat.c of Broadcom's bnxt_re,
  * whose counterpart in the kernel makes no LAG. All ports are of one card then, which may be in two
  * slots: mlx5 goes by system_image_guid since Linux 5.16.
+ *
+ * udev renames it as any other: rdma-persistent-naming.rules of rdma-core. So it is also that of a
+ * LAG where another port of the same driver has none in any network namespace, and its auxiliary
+ * device shows that none is to come and none has failed: mlx5 takes that of such a port away,
+ * mlx5_lag_remove_devices() in .../mlx5/core/lag/lag.c; that of Broadcom's bnxt_re, for ports in
+ * one slot, stays bound. Of drivers and kernels without auxiliary devices the name alone tells.
  */
 bool vf_precheck_is_lag(const struct node *n, const struct netdev *bond);
 

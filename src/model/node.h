@@ -84,6 +84,9 @@ struct pci {
 	/* The function lacks its netdev or RDMA device here: was its folder asked whether that is
 	 * in another network namespace, and is it? */
 	bool is_searched, is_away;
+	/* The auxiliary device by which the driver of a bond's port offers RDMA,
+	 * "mlx5_core.rdma.1", is there, and has a driver, the module of RDMA: pci-observe.h. */
+	bool has_adev, is_adev_bound;
 	bool has_config; /* of a tree: the function has its file "config", as when all was copied */
 	uint32_t cni_pid; /* of the CNI plugin at work on it: guard/signs-observe.c; 0: none */
 };

@@ -383,6 +383,8 @@ static const struct field devlink_rows[] = {
 	FLAG(struct pci, "silent_vfs", has_silent_vfs, .flags = FIELD_SPARSE),
 	FLAG(struct pci, "searched", is_searched, .flags = FIELD_SPARSE),
 	FLAG(struct pci, "away", is_away, .flags = FIELD_SPARSE),
+	FLAG(struct pci, "adev", has_adev, .flags = FIELD_SPARSE),
+	FLAG(struct pci, "adev_bound", is_adev_bound, .flags = FIELD_SPARSE),
 };
 static const struct fields devlink_fields = FIELDS(devlink_rows, struct pci);
 
@@ -407,7 +409,8 @@ static void extras_done(struct extras *a)
 static int collect(const struct node *n, struct extras *ret)
 {
 	FOREACH(p, n->pcis, n->n_pcis) {
-		if ((p->health[0] || p->eswitch[0] || p->has_silent_vfs || p->is_searched) &&
+		if ((p->health[0] || p->eswitch[0] || p->has_silent_vfs || p->is_searched ||
+		     p->has_adev) &&
 		    ADD(ret->devlinks, ret->n_devlinks, *p) < 0)
 			return -ENOMEM;
 		if (p->module[0] && ADD(ret->modaliases, ret->n_modaliases, *p) < 0)
@@ -429,6 +432,8 @@ static void distribute(const struct extras *a, struct node *n)
 		p->has_silent_vfs = a->devlinks[i].has_silent_vfs;
 		p->is_searched = a->devlinks[i].is_searched;
 		p->is_away = a->devlinks[i].is_away;
+		p->has_adev = a->devlinks[i].has_adev;
+		p->is_adev_bound = a->devlinks[i].is_adev_bound;
 	}
 	FOREACH(p, n->pcis, n->n_pcis) {
 		const bool is_asked =

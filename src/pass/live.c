@@ -220,6 +220,7 @@ static int observe_devices(struct os *d, struct node *n, const struct memory *me
 	r = observe_rdma(d, n, memory);
 	node_make_indexes(n);
 	look_for_aways(&d->fs, n);
+	observe_adevs(&d->fs, n);
 	return r;
 }
 
