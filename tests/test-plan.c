@@ -1859,6 +1859,59 @@ static void add_route(struct scene *s, const char *dst, uint32_t prefix_len, uin
 #define RAIL2 20
 #define OTHER 90 /* of nobody's card */
 
+/* A router of the link may advertise the prefix by which another NIC reaches a server. */
+static void what_we_bring_up_takes_no_prefix_that_diverts(_unused_ void **state)
+{
+#define DEFRTR "set-sysctl " FIRST " 1->0\n"
+#define PINFO  DEFRTR
+#define UP     "set-link-up " FIRST
+	static const struct {
+		const char *name, *gateway;
+		enum destination_to to;
+		uint32_t prefix_len, metric;
+		bool is_ra;
+		const char *expected;
+	} rows[] = {
+		{ "of systemd-networkd", "::", TO_API_SERVER, 64, 1024, false, DEFRTR PINFO UP },
+		{ "of the kernel", "::", TO_API_SERVER, 64, 256, false, DEFRTR UP },
+		{ "shorter", "::", TO_API_SERVER, 48, 256, false, DEFRTR PINFO UP },
+		{ "a longer one", "::", TO_API_SERVER, 128, 1024, false, DEFRTR UP },
+		{ "by a gateway", "fe80::1", TO_API_SERVER, 48, 1024, false, DEFRTR UP },
+		{ "by a device of the default route", "::", TO_API_SERVER, 0, 1024, false,
+		  DEFRTR UP },
+		{ "not needed", "::", TO_MOUNT, 64, 1024, false, DEFRTR UP },
+		{ "routers are wanted", "::", TO_API_SERVER, 64, 1024, true, UP },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct destination server = { .to = rows[i].to,
+					      .lookup = { .family = AF_INET6,
+							  .found = OTHER,
+							  .prefix_len = rows[i].prefix_len } };
+		struct netdev *nd;
+		struct scene s;
+
+		set_scene(&s, 1);
+		nd = netdev_of(&s, FIRST);
+		nd->is_up = false;
+		set_ra(nd, rows[i].is_ra ? 2 : 1, 1);
+		nd->conf.known |= 1u << NETCONF_ACCEPT_RA_PINFO;
+		nd->conf.values[NETCONF_ACCEPT_RA_PINFO] = 1;
+		s.config.route.manage = rows[i].is_ra;
+		s.config.route.ipv6 = rows[i].is_ra ? IPV6_RA : IPV6_NO;
+		add_netdev(&s, OTHER, "eth9", "");
+		add_route(&s, "fd00::", rows[i].prefix_len, OTHER, rows[i].metric, RTPROT_RA);
+		assert_int_equal(inet_pton(AF_INET6, "fd00::50", server.lookup.dst), 1);
+		assert_int_equal(inet_pton(AF_INET6, rows[i].gateway, server.lookup.gateway), 1);
+		s.node.destinations = &server;
+		s.node.n_destinations = 1;
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+#undef DEFRTR
+#undef PINFO
+#undef UP
+}
+
 static void foreign(struct scene *s, uint32_t metric)
 {
 	add_route(s, "10.0.0.0", 24, OTHER, metric, RTPROT_KERNEL);
@@ -4522,6 +4575,7 @@ int main(void)
 		cmocka_unit_test(what_udev_has_not_named_is_not_brought_up),
 		cmocka_unit_test(what_we_bring_up_takes_no_default_route),
 		cmocka_unit_test(nor_do_vlans_that_come_up_with_it),
+		cmocka_unit_test(what_we_bring_up_takes_no_prefix_that_diverts),
 		cmocka_unit_test(systemd_runs_its_generators_again_before_the_node_is_ready),
 		cmocka_unit_test(a_malformed_configuration_asks_nothing_of_the_kubelets_programs),
 		cmocka_unit_test(a_finished_node_has_an_empty_plan_and_is_ready),

@@ -1216,9 +1216,9 @@ static void settings_are_right_in_effect_and_only_the_nics_own_are_changed(_unus
 static void set_ra(struct scene *s)
 {
 	static const int32_t values[_NETCONF_N] = {
-		[NETCONF_ACCEPT_RA] = 2,     [NETCONF_ACCEPT_RA_DEFRTR] = 1,
-		[NETCONF_AUTOCONF] = 1,      [NETCONF_RA_DEFRTR_METRIC] = 4096,
-		[NETCONF_USE_TEMPADDR] = -1,
+		[NETCONF_ACCEPT_RA] = 2,       [NETCONF_ACCEPT_RA_DEFRTR] = 1,
+		[NETCONF_ACCEPT_RA_PINFO] = 1, [NETCONF_AUTOCONF] = 1,
+		[NETCONF_USE_TEMPADDR] = -1,   [NETCONF_RA_DEFRTR_METRIC] = 4096,
 	};
 	static const uint8_t gateway[16] = { 0xfe, 0x80, [15] = 1 };
 
@@ -1241,6 +1241,7 @@ static void set_ra(struct scene *s)
 static void ra_off(struct scene *s)
 {
 	know(&s->netdevs[0].conf, NETCONF_ACCEPT_RA, 1);
+	know(&s->netdevs[0].conf, NETCONF_ACCEPT_RA_PINFO, 0); /* as without IPv6=ra */
 	know(&s->netdevs[0].conf, NETCONF_ADDR_GEN_MODE, 3);
 	know(&s->netdevs[0].conf, NETCONF_USE_TEMPADDR, 2);
 }
@@ -1331,6 +1332,7 @@ static void router_advertisements_are_listened_to(_unused_ void **state)
 		{ "settings", ra_off,
 		  "set-sysctl " FIRST " ipv6/addr_gen_mode -> 0\n"
 		  "set-sysctl " FIRST " ipv6/use_tempaddr -> 0\n"
+		  "set-sysctl " FIRST " ipv6/accept_ra_pinfo -> 1\n"
 		  "set-sysctl " FIRST " ipv6/accept_ra -> 2" },
 		{ "below everybody's default route", ra_worse_default,
 		  "set-sysctl " FIRST " ipv6/ra_defrtr_metric -> 9001" },

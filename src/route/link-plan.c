@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Link: PFs are up before their VFs are made, or before these get their drivers; VFs once they are
- * there; MTUs. No address and no route, and none from a router either.
+ * there; MTUs. No address and no route, and none from a router that the node would leave by.
  */
 #include "../guard/guard-rules.h"
 #include "../step/quirk-rules.h"
@@ -12,30 +12,31 @@
 
 #define IPV6_MIN_MTU 1280 /* include/uapi/linux/ipv6.h */
 
-/* Does the kernel take default routes from router advertisements for it? Not known: no. */
-static bool takes_default_routes(const struct netconf *c)
+/* Does the kernel take routes of this kind from router advertisements for it? Not known: no. */
+static bool takes_routes(const struct netconf *c, enum netconf_key key)
 {
-	const uint32_t needed = 1u << NETCONF_ACCEPT_RA | 1u << NETCONF_ACCEPT_RA_DEFRTR;
+	const uint32_t needed = 1u << NETCONF_ACCEPT_RA | 1u << key;
 
 	return (c->known & needed) == needed && c->values[NETCONF_ACCEPT_RA] > 0 &&
-	       c->values[NETCONF_ACCEPT_RA_DEFRTR] > 0;
+	       c->values[key] > 0;
 }
 
 /*
  * A netdev that we bring up has no manager. Once it is up the kernel asks for routers, and each of
- * them becomes a default route of main with metric 1024: rt6_add_dflt_router() in
- * net/ipv6/route.c. With IPv6=ra that is wanted, by a metric of its own.
+ * them becomes a default route of main with metric 1024, rt6_add_dflt_router() in net/ipv6/route.c,
+ * and its prefixes for the link routes with metric 256, addrconf_prefix_rcv() in
+ * net/ipv6/addrconf.c. With IPv6=ra that is wanted, the default route by a metric of its own.
  * @unmanaged: the memory, for a device that no section matches any more: it takes none only if this
  * service saw to that before. Else NULL.
  */
-static void want_no_default_route(const struct memory *unmanaged, struct plan *p,
-				  const struct device *d, const struct netdev *nd)
+static void want_no_routes(const struct memory *unmanaged, struct plan *p, const struct device *d,
+			   const struct netdev *nd, enum netconf_key key)
 {
-	const char *name = netconf_name(NETCONF_ACCEPT_RA_DEFRTR);
+	const char *name = netconf_name(key);
 	const struct nic_netdev *k = nic_netdev_of(p, nd->ifindex);
 	struct action *a;
 
-	if ((k && k->is_ra) || !takes_default_routes(&nd->conf) ||
+	if ((k && k->is_ra) || !takes_routes(&nd->conf, key) ||
 	    (unmanaged && !memory_entry(unmanaged, "set-sysctl", "", nd->ifindex, name)))
 		return;
 
@@ -43,20 +44,29 @@ static void want_no_default_route(const struct memory *unmanaged, struct plan *p
 	a->step = STEP_LINK; /* right before the link goes up */
 	a->ifindex = nd->ifindex;
 	a->subject = name;
-	action_set_numbers(a, nd->conf.values[NETCONF_ACCEPT_RA_DEFRTR], 0);
+	action_set_numbers(a, nd->conf.values[key], 0);
 	a->detail = action_text(&p->texts, nd->name);
 }
 
+static void want_less_of_routers(const struct memory *unmanaged, struct plan *p,
+				 const struct device *d, const struct netdev *nd)
+{
+	want_no_routes(unmanaged, p, d, nd, NETCONF_ACCEPT_RA_DEFRTR);
+	if (nic_netdev_router_diverts(p->graph.n, nd))
+		want_no_routes(unmanaged, p, d, nd, NETCONF_ACCEPT_RA_PINFO);
+}
+
 /* VLANs above it go up with it: vlan_device_event() in net/8021q/vlan.c. */
-static void want_no_default_routes(const struct node *n, const struct memory *unmanaged,
-				   struct plan *p, const struct device *d, const struct netdev *nd)
+static void want_all_less_of_routers(const struct node *n, const struct memory *unmanaged,
+				     struct plan *p, const struct device *d,
+				     const struct netdev *nd)
 {
 	const struct netdev *upper;
 
-	want_no_default_route(unmanaged, p, d, nd);
+	want_less_of_routers(unmanaged, p, d, nd);
 	for (size_t i = 0; (upper = graph_above(&p->graph, nd, &i));)
 		if (upper->netns == 0 && !upper->is_up && nic_netdev_is_vlan_on(n, upper, nd))
-			want_no_default_route(unmanaged, p, d, upper);
+			want_less_of_routers(unmanaged, p, d, upper);
 }
 
 /* Is the address on the netdev, or on a VLAN that goes up with it? */
@@ -80,7 +90,7 @@ static void want_up(const struct node *n, const struct memory *unmanaged, struct
 		!nd->master && is_on(n, x, nd) && nic_netdev_diverts(n, x, detail, sizeof(detail))))
 		return plan_add_wait(p, STEP_LINK, CLASS_IMPOSSIBLE, d->pci->address,
 				     REASON_ADDRESS_DIVERTS, "%s", detail);
-	want_no_default_routes(n, unmanaged, p, d, nd);
+	want_all_less_of_routers(n, unmanaged, p, d, nd);
 
 	a = plan_add(p, VERB_SET_LINK_UP, d->pci->address);
 	a->ifindex = nd->ifindex;

@@ -90,6 +90,22 @@ bool nic_netdev_diverts(const struct node *n, const struct address *a, char *det
 	return true;
 }
 
+bool nic_netdev_router_diverts(const struct node *n, const struct netdev *nd)
+{
+	char detail[256];
+
+	FOREACH(d, n->destinations, n->n_destinations) {
+		const struct lookup *l = &d->lookup;
+		struct address a = { nd->ifindex, AF_INET6, .prefix_len = 64 };
+
+		memcpy(a.local, l->dst, sizeof(a.local));
+		if (l->family == AF_INET6 && l->prefix_len > 0 && is_zero(l->gateway) &&
+		    nic_netdev_diverts(n, &a, detail, sizeof(detail)))
+			return true;
+	}
+	return false;
+}
+
 bool nic_netdev_gateway(const struct node *n, const struct nic_netdev *k, int family,
 			uint8_t ret[static 16])
 {

@@ -76,6 +76,14 @@ uint32_t nic_netdev_metric_of(const struct address *a); /* of the prefix route t
  */
 bool nic_netdev_diverts(const struct node *n, const struct address *a, char *detail, size_t size);
 
+/*
+ * The same of a prefix that a router may advertise for the link of @nd once that is up, and of
+ * places that the node reaches on a link, without a gateway: rails may be on that link as well.
+ * Which prefix comes is not known before; it is taken for one of 64 bits, as addresses are made of
+ * those alone: addrconf_prefix_rcv() in net/ipv6/addrconf.c.
+ */
+bool nic_netdev_router_diverts(const struct node *n, const struct netdev *nd);
+
 /**
  * nic_netdev_add_action() - a change of the route step; the caller sets its value
  * @k:       the netdev; NULL: it is not there

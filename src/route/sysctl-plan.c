@@ -110,7 +110,7 @@ static void plan_ipv6(const struct node *n, struct plan *p, const struct nic_net
 		{ NETCONF_DISABLE_IPV6, 0 },     { NETCONF_ADDR_GEN_MODE, 0 },
 		{ NETCONF_USE_TEMPADDR, 0 },     { NETCONF_AUTOCONF, 1 },
 		{ NETCONF_ACCEPT_RA_DEFRTR, 1 }, { NETCONF_RA_DEFRTR_METRIC, defrtr_metric(n, p) },
-		{ NETCONF_ACCEPT_RA, 2 },
+		{ NETCONF_ACCEPT_RA_PINFO, 1 },  { NETCONF_ACCEPT_RA, 2 },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(wants); i++) {
