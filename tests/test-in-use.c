@@ -463,6 +463,16 @@ static void a_server_on_it(struct in_use_scene *s)
 	add_address(s, ETH1, "10.30.2.3", 24);
 	add_sock(s, IPPROTO_TCP, "10.30.2.2", 3260);
 }
+static void an_sctp_server(struct in_use_scene *s)
+{
+	an_address(s);
+	add_sock(s, IPPROTO_SCTP, "10.30.2.2", 38412);
+}
+static void vrrp(struct in_use_scene *s)
+{
+	an_address(s);
+	add_sock(s, IPPROTO_RAW, "0.0.0.0", 112)->ifindex = ETH1;
+}
 static void a_dhcp_client(struct in_use_scene *s)
 {
 	an_address(s);
@@ -1117,6 +1127,8 @@ static const struct {
 	{ "connection from elsewhere", a_connection_from_elsewhere, IN_USE_ADDRESSED,
 	  "eth1 has 10.30.2.2/24" },
 	{ "server", a_server_on_it, IN_USE_USED, "a program listens on 10.30.2.2, TCP port 3260" },
+	{ "SCTP", an_sctp_server, IN_USE_USED, "a program listens on 10.30.2.2, SCTP port 38412" },
+	{ "VRRP", vrrp, IN_USE_USED, "a socket is bound to eth1, IP protocol 112" },
 	{ "DHCP client", a_dhcp_client, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
 	{ "TCP 68", tcp_on_the_port_of_dhcp, IN_USE_USED,
 	  "a program listens on 10.30.2.2, TCP port 68" },

@@ -198,15 +198,12 @@ static void list_holders(struct os *d, const struct fs *fs, struct node *n)
 void observe_socks(struct os *d, struct node *n)
 {
 	struct fs unrecorded = d->fs; /* a capture has sockets among its answers */
-	int r = -ENOENT;
+	int r;
 
 	if (n->has_socks)
 		return;
 	unrecorded.on_read = NULL;
-	if (d->fs.is_live)
-		r = sock_list(&d->socks, &n->socks, &n->n_socks);
-	if (r < 0 && r != -ENOMEM && r != -E2BIG)
-		r = sock_read(&unrecorded, &n->socks, &n->n_socks);
+	r = sock_list(d->fs.is_live ? &d->socks : NULL, &unrecorded, &n->socks, &n->n_socks);
 	if (!node_note(n, r) && r != -ENOMEM)
 		log_debug_errno(r, "The sockets of the node cannot be listed");
 	process_name_socks(&unrecorded, n->socks, n->n_socks);

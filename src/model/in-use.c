@@ -330,6 +330,10 @@ static bool is_everywhere(const struct node *n, const struct sock *s)
 static void put_sock(const struct sock *s, const struct netdev *nd, bool is_connected, char *ret,
 		     size_t size)
 {
+	const char *what = s->protocol == IPPROTO_TCP    ? "TCP port"
+			   : s->protocol == IPPROTO_UDP  ? "UDP port"
+			   : s->protocol == IPPROTO_SCTP ? "SCTP port"
+							 : "IP protocol";
 	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN], who[64] = "";
 
 	if (s->pid > 0)
@@ -337,15 +341,14 @@ static void put_sock(const struct sock *s, const struct netdev *nd, bool is_conn
 	ip_format(s->family, s->local, UINT32_MAX, local, sizeof(local));
 	ip_format(s->family, s->remote, UINT32_MAX, remote, sizeof(remote));
 	if (s->ifindex == nd->ifindex)
-		snprintf(ret, size, "a socket%s is bound to %s, %s port %u", who, nd->name,
-			 s->protocol == IPPROTO_TCP ? "TCP" : "UDP", s->local_port);
+		snprintf(ret, size, "a socket%s is bound to %s, %s %u", who, nd->name, what,
+			 s->local_port);
 	else if (is_connected)
 		snprintf(ret, size, "%s has a connection%s to %s port %u", local, who, remote,
 			 s->remote_port);
 	else
-		snprintf(ret, size, "%s listens on %s, %s port %u",
-			 s->pid > 0 ? after(who, " of ") : "a program", local,
-			 s->protocol == IPPROTO_TCP ? "TCP" : "UDP", s->local_port);
+		snprintf(ret, size, "%s listens on %s, %s %u",
+			 s->pid > 0 ? after(who, " of ") : "a program", local, what, s->local_port);
 }
 
 /* Do functions other than @f have ports of this VRF? */

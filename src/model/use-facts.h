@@ -37,13 +37,13 @@ struct user {
 	char detail[128];   /* names: ibdev, netdev, namespace */
 };
 
-/* A TCP or UDP socket of the host that is bound to one address or netdev, or connected. */
+/* A socket of the host that is bound to one address or netdev, or connected. */
 struct sock {
 	int family;
-	uint8_t protocol;              /* IPPROTO_TCP, IPPROTO_UDP */
-	uint8_t local[16], remote[16]; /* all zero: any, or not connected */
-	uint16_t local_port, remote_port;
-	uint32_t ifindex; /* of SO_BINDTODEVICE or a link-local address; 0: none */
+	uint8_t protocol;                 /* IPPROTO_TCP, _UDP, _SCTP or _RAW */
+	uint8_t local[16], remote[16];    /* all zero: any, or not connected */
+	uint16_t local_port, remote_port; /* of RAW: the number of the IP protocol, and 0 */
+	uint32_t ifindex;                 /* of SO_BINDTODEVICE or a link-local address; 0: none */
 	bool is_listening;
 	uint64_t inode;   /* 0: not told */
 	uint32_t pid;     /* of a process that has it; 0: not known, or the kernel's own */

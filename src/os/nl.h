@@ -6,6 +6,7 @@
 
 #include "netlink.h"
 
+#include <netinet/in.h>
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>
 #include <netlink/handlers.h>
@@ -45,6 +46,23 @@ static inline void format_mac(const struct nlattr *a, char *ret, size_t size)
 
 	for (size_t i = 0; i < n && n * 3 <= size; i++)
 		snprintf(ret + i * 3, size - i * 3, "%02x%s", bytes[i], i + 1 < n ? ":" : "");
+}
+
+/* The address of a struct sockaddr_in or sockaddr_in6. Return: its family; 0: neither. */
+static inline int get_sockaddr(const void *data, size_t size, uint8_t ret[static 16])
+{
+	struct sockaddr_in6 s = {};
+
+	memcpy(&s, data, MIN(size, sizeof(s)));
+	memset(ret, 0, 16);
+	if (s.sin6_family == AF_INET6)
+		memcpy(ret, &s.sin6_addr, sizeof(s.sin6_addr));
+	else if (s.sin6_family == AF_INET)
+		memcpy(ret, (const char *)&s + offsetof(struct sockaddr_in, sin_addr),
+		       sizeof(struct in_addr));
+	else
+		return 0;
+	return s.sin6_family;
 }
 
 static inline uint32_t get_u32(const struct nlattr *a, uint32_t otherwise)

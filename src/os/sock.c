@@ -21,11 +21,16 @@ static const struct {
 	int family;
 	uint8_t protocol;
 	const char *path;
+	bool is_always; /* without its file it is not known; else there is none */
 } tables[] = {
-	{ AF_INET, IPPROTO_TCP, "proc/net/tcp" },
-	{ AF_INET, IPPROTO_UDP, "proc/net/udp" },
-	{ AF_INET6, IPPROTO_TCP, "proc/net/tcp6" },
-	{ AF_INET6, IPPROTO_UDP, "proc/net/udp6" },
+	{ AF_INET, IPPROTO_TCP, "proc/net/tcp", true },
+	{ AF_INET, IPPROTO_UDP, "proc/net/udp", true },
+	{ AF_INET6, IPPROTO_TCP, "proc/net/tcp6", false },
+	{ AF_INET6, IPPROTO_UDP, "proc/net/udp6", false },
+	{ AF_INET, IPPROTO_RAW, "proc/net/raw", false },
+	{ AF_INET6, IPPROTO_RAW, "proc/net/raw6", false },
+	{ AF_INET, IPPROTO_SCTP, "proc/net/sctp/eps", false },
+	{ AF_INET6, IPPROTO_SCTP, "proc/net/sctp/eps", false },
 };
 
 /* A socket of IPv6 may have addresses of IPv4: ::ffff:192.0.2.1 */
@@ -45,7 +50,9 @@ static int add(struct socks *l, struct sock s, uint8_t state)
 {
 	unmap(&s);
 	if (state == TCP_TIME_WAIT || (is_zero(s.local) && s.ifindex == 0) ||
-	    ip_is_loopback(s.family, s.local))
+	    ip_is_loopback(s.family, s.local) ||
+	    (l->protocol == IPPROTO_RAW &&
+	     (s.local_port == IPPROTO_ICMP || s.local_port == IPPROTO_ICMPV6)))
 		return 0;
 	if (l->n == SOCKS_MAX)
 		return -E2BIG;
@@ -57,7 +64,9 @@ static int add(struct socks *l, struct sock s, uint8_t state)
 static int on_sock(struct nlmsghdr *h, void *userdata)
 {
 	const struct inet_diag_msg *m = nlmsg_data(h);
+	const struct nlattr *locals, *peers;
 	struct sock s = {};
+	int r = 0;
 
 	if (h->nlmsg_len < NLMSG_LENGTH(sizeof(*m)))
 		return -EBADMSG;
@@ -68,26 +77,36 @@ static int on_sock(struct nlmsghdr *h, void *userdata)
 	s.remote_port = ntohs(m->id.idiag_dport);
 	memcpy(s.local, m->id.idiag_src, address_bytes(s.family));
 	memcpy(s.remote, m->id.idiag_dst, address_bytes(s.family));
-	return add(userdata, s, m->idiag_state);
+	locals = nlmsg_find_attr(h, sizeof(*m), INET_DIAG_LOCALS);
+	peers = nlmsg_find_attr(h, sizeof(*m), INET_DIAG_PEERS);
+	if (!locals)
+		return add(userdata, s, m->idiag_state);
+
+	/* SCTP has lists of struct sockaddr_storage. The message itself has the first address
+	 * alone, nothing of IPv4 in a socket of IPv6, and the netdev by which an association
+	 * leaves: inet_diag_msg_sctpasoc_fill() in net/sctp/diag.c */
+	if (peers)
+		get_sockaddr(nla_data(peers), (size_t)nla_len(peers), s.remote);
+	if (s.remote_port > 0)
+		s.ifindex = 0;
+	for (int at = 0; at < nla_len(locals) && r >= 0; at += sizeof(struct sockaddr_storage)) {
+		s.family = get_sockaddr((const char *)nla_data(locals) + at,
+					(size_t)(nla_len(locals) - at), s.local);
+		r = s.family ? add(userdata, s, m->idiag_state) : 0;
+	}
+	return r;
 }
 
-int sock_list(struct netlink *nl, struct sock **ret, size_t *ret_n)
+static int list_table(struct netlink *nl, int family, struct socks *l)
 {
-	_owns_(struct socks, items) l = {};
-	int r = 0;
+	const struct inet_diag_req_v2 q = {
+		.sdiag_family = (uint8_t)family,
+		.sdiag_protocol = l->protocol,
+		.idiag_states = ~(1u << TCP_TIME_WAIT),
+	};
 
-	for (size_t i = 0; i < ELEMENTSOF(tables) && r >= 0; i++) {
-		const struct inet_diag_req_v2 q = {
-			.sdiag_family = (uint8_t)tables[i].family,
-			.sdiag_protocol = tables[i].protocol,
-			.idiag_states = ~(1u << TCP_TIME_WAIT),
-		};
-		struct nl_msg *m = netlink_make(SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, &q, sizeof(q));
-
-		l.protocol = tables[i].protocol;
-		r = netlink_list(nl, m, on_sock, &l, &l.n);
-	}
-	return TAKE_LIST(r, l.items, l.n, ret, ret_n);
+	return netlink_list(nl, netlink_make(SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, &q, sizeof(q)),
+			    on_sock, l, &l->n);
 }
 
 /* --- /proc --- */
@@ -133,20 +152,24 @@ static int read_table(const struct fs *fs, const char *path, int family, struct 
 	int r = fs_read_all(fs, path, MAX_BYTES, true, &text, NULL);
 
 	if (r < 0)
-		return r == -ENOENT && family == AF_INET6 ? 0 : r == -EFBIG ? -E2BIG : r;
+		return r == -EFBIG ? -E2BIG : r;
 	for (char *rest = text, *row; r >= 0 && (row = strsep(&rest, "\n"));)
 		r = on_row(row, family, l);
 	return r;
 }
 
-int sock_read(const struct fs *fs, struct sock **ret, size_t *ret_n)
+int sock_list(struct netlink *nl, const struct fs *fs, struct sock **ret, size_t *ret_n)
 {
 	_owns_(struct socks, items) l = {};
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(tables) && r >= 0; i++) {
+		if (!tables[i].is_always && fs_exists(fs, tables[i].path) == 0)
+			continue;
 		l.protocol = tables[i].protocol;
-		r = read_table(fs, tables[i].path, tables[i].family, &l);
+		r = nl ? list_table(nl, tables[i].family, &l) : -ENOENT;
+		if (r < 0 && r != -ENOMEM && r != -E2BIG)
+			r = read_table(fs, tables[i].path, tables[i].family, &l);
 	}
 	return TAKE_LIST(r, l.items, l.n, ret, ret_n);
 }

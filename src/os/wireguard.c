@@ -4,8 +4,6 @@
 #include "../model/route-facts.h"
 #include "nl.h"
 
-#include <netinet/in.h>
-
 enum { /* linux/wireguard.h, 5.6, is newer than the oldest headers */
 	WIREGUARD_GET_DEVICE = 0,
 	WIREGUARD_VERSION = 1,
@@ -25,19 +23,10 @@ static int add_peer(const struct nlattr *peer, uint32_t mark, struct ends *ends)
 {
 	const struct nlattr *a = nla_find(nla_data(peer), nla_len(peer), PEER_ENDPOINT);
 	struct tunnel_end end = { .ifindex = ends->ifindex, .mark = mark };
-	struct sockaddr_in6 endpoint = {};
-	if (!a)
-		return 0;
-	nla_memcpy(&endpoint, a, sizeof(endpoint));
-	if (endpoint.sin6_family != AF_INET && endpoint.sin6_family != AF_INET6)
-		return 0;
-	end.family = endpoint.sin6_family;
-	if (end.family == AF_INET6)
-		memcpy(end.remote, &endpoint.sin6_addr, sizeof(endpoint.sin6_addr));
-	else
-		memcpy(end.remote, (const char *)&endpoint + offsetof(struct sockaddr_in, sin_addr),
-		       sizeof(struct in_addr));
-	return ADD(ends->list, ends->n, end);
+
+	if (a)
+		end.family = get_sockaddr(nla_data(a), (size_t)nla_len(a), end.remote);
+	return end.family ? ADD(ends->list, ends->n, end) : 0;
 }
 
 static int on_device(struct nlmsghdr *h, void *userdata)
