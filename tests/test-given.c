@@ -385,6 +385,44 @@ static void a_port_of_a_vrf_gets_nothing_back_outside_of_it(_unused_ void **stat
 	memory_done(&s.memory);
 }
 
+/* While it was in a pod, another NIC became the way to a server in its network. */
+static void an_address_that_would_divert_packets_stays_away(_unused_ void **state)
+{
+	struct destination server = {
+		.to = TO_API_SERVER,
+		.lookup = { .family = AF_INET, .dst = { 10, 30, 2, 50 }, .found = OF_PF + 2 }
+	};
+	struct route route = { .family = AF_INET,
+			       .gateway = { 10, 30, 2, 1 },
+			       .table = 100,
+			       .type = RTN_UNICAST,
+			       .protocol = RTPROT_STATIC };
+	struct address address;
+	struct netdev *nd;
+	struct scene s;
+
+	nd = set_vrf_scene(&s, &address);
+	s.section.match = (char *)"pci:" SECOND;
+	s.section.mode = VF_MODE_EXCLUSIVE;
+	COPY(s.ibdevs[OF_SECOND].node_type, "RNIC");
+	address.ifindex = route.ifindex = nd->ifindex;
+	s.node.addresses = &address;
+	s.node.routes = &route;
+	s.node.n_addresses = s.node.n_routes = 1;
+	assert_pass(&s, 0, "");
+
+	nd->pci[0] = '\0';
+	s.node.n_addresses = s.node.n_routes = 0;
+	assert_pass(&s, 20, "");
+	COPY(nd->pci, SECOND);
+	s.node.destinations = &server;
+	s.node.n_destinations = 1;
+	assert_pass(&s, 30, "wait  address-diverts");
+	server.lookup.prefix_len = 32; /* a route to it alone */
+	assert_pass(&s, 40, "add-address >10.30.2.2/24\nset-route 0.0.0.0/0 table 100");
+	memory_done(&s.memory);
+}
+
 /* The VRF is gone for good: a person who asks for a pass, or for other settings, means the port as
  * it is now, and the next pod gives back that. */
 static void a_port_that_left_its_vrf_for_good_is_recorded_again(_unused_ void **state)
@@ -1252,6 +1290,7 @@ int main(void)
 		cmocka_unit_test(a_pf_gets_back_its_addresses_and_routes_by_one_plan),
 		cmocka_unit_test(a_pf_that_no_section_matches_any_more_gets_them_back_as_well),
 		cmocka_unit_test(a_port_of_a_vrf_gets_nothing_back_outside_of_it),
+		cmocka_unit_test(an_address_that_would_divert_packets_stays_away),
 		cmocka_unit_test(a_port_that_left_its_vrf_for_good_is_recorded_again),
 		cmocka_unit_test(a_route_of_a_pf_is_put_back_as_it_was),
 		cmocka_unit_test(an_address_of_a_pf_is_put_back_as_it_was),

@@ -21,6 +21,7 @@ struct back {
 	bool is_used;  /* a process has its RDMA device open, and would notice */
 	bool is_quiet; /* the device did not change for SettleSec=, and no CNI plugin is at work */
 	bool by_gateway; /* which routes put_route() puts back */
+	bool diverts;    /* an address that stays away: no route comes back without it */
 	bool differs;
 	bool is_pending;             /* and is not there yet for another reason than a failure */
 	char names[160];             /* of what differs */
@@ -147,12 +148,17 @@ static struct action *add_lost(struct back *b, enum verb verb)
 
 static void put_address(struct back *b, const char *word)
 {
-	char subject[64];
+	char subject[64], detail[256];
 	struct address x;
 	struct action *a;
 
 	if (!given_parse_address(word, b->d->netdev->ifindex, &x))
 		return;
+	if (nic_netdev_diverts(b->n, &x, detail, sizeof(detail))) {
+		b->diverts = true;
+		return plan_add_wait(b->p, STEP_ROUTE, CLASS_IMPOSSIBLE, b->d->pci->address,
+				     REASON_ADDRESS_DIVERTS, "%s: %s", b->d->netdev->name, detail);
+	}
 	a = add_lost(b, VERB_ADD_ADDRESS);
 	a->address = x;
 	ip_format(x.family, x.local, x.prefix_len, subject, sizeof(subject));
@@ -291,6 +297,8 @@ static void plan_lost_of(const struct node *n, const struct memory *memory, stru
 	}
 	given_look(n, memory, d->pci, d->netdev, &now);
 	want_lost(&b, g.addresses, now.addresses, GIVEN_ADDRESS_END, put_address);
+	if (b.diverts)
+		return;
 	want_lost(&b, g.routes, now.routes, "", put_route);
 	b.by_gateway = true;
 	want_lost(&b, g.routes, now.routes, "", put_route);
