@@ -2253,6 +2253,11 @@ static void systemd_runs_its_generators_again_before_the_node_is_ready(_unused_ 
 	set_scene(&s, 1);
 	s.node.is_generated_stale = true;
 	assert_plan(&s, "stale", "reload-units kubelet.service");
+	/* READY=1 comes while a module is loaded, and the kubelet starts with what systemd has. */
+	set_module(&s, "ib_umad", MODULE_AVAILABLE);
+	assert_plan(&s, "before what takes long",
+		    "reload-units kubelet.service\nload-module ib_umad");
+	set_module(&s, "ib_umad", MODULE_LOADED);
 	make_plan(&s, &p);
 	assert_int_equal(p.state, NODE_STARTING);
 

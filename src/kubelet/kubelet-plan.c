@@ -74,6 +74,13 @@ static void hint_not_found(const struct config *c, const struct node *n, struct 
 		"and no KubeletConfiguration in a usual file");
 }
 
+void plan_units(const struct config *c, const struct node *n, const struct memory *memory _unused_,
+		struct plan *p)
+{
+	if (!c->is_invalid && n->is_generated_stale)
+		plan_add(p, VERB_RELOAD_UNITS, "kubelet.service");
+}
+
 void plan_kubelet(const struct config *c, const struct node *n,
 		  const struct memory *memory _unused_, struct plan *p)
 {
@@ -83,8 +90,6 @@ void plan_kubelet(const struct config *c, const struct node *n,
 	/* kubelet-ensure and generator read no last good configuration, and keep their files. */
 	if (c->is_invalid)
 		return;
-	if (n->is_generated_stale)
-		plan_add(p, VERB_RELOAD_UNITS, "kubelet.service");
 
 	for (int i = 0; i < _KUBELET_SETTING_N; i++) {
 		const struct kubelet_item *item = &d->items[i];

@@ -10,16 +10,16 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 	      const struct attempts *tried, bool is_wait_over, struct plan *ret)
 {
 	static plan_step *const steps[] = {
-		plan_old_pod,        plan_needs,       plan_devices,
-		plan_flaps,          plan_driver,      plan_netns,
-		plan_given_back,     plan_nic_netdevs, plan_sysctl,
-		plan_udev_rules,     plan_link_pf,     plan_vf,
-		plan_link_late_pf,   plan_boots,       plan_vf_setup,
-		plan_link_vf,        plan_lost,        plan_qos,
-		plan_metadata,       plan_addresses,   plan_route,
-		plan_policy_routing, plan_neigh,       plan_coexistence,
-		plan_gids,           plan_smc,         plan_late,
-		plan_boots,          plan_kubelet,
+		plan_old_pod,     plan_units,          plan_needs,
+		plan_devices,     plan_flaps,          plan_driver,
+		plan_netns,       plan_given_back,     plan_nic_netdevs,
+		plan_sysctl,      plan_udev_rules,     plan_link_pf,
+		plan_vf,          plan_link_late_pf,   plan_boots,
+		plan_vf_setup,    plan_link_vf,        plan_lost,
+		plan_qos,         plan_metadata,       plan_addresses,
+		plan_route,       plan_policy_routing, plan_neigh,
+		plan_coexistence, plan_gids,           plan_smc,
+		plan_late,        plan_boots,          plan_kubelet,
 	};
 	/* A new configuration has its own time to wait. "revert" ends none: the state that it left
 	 * says nothing of what is still to come. */

@@ -17,6 +17,13 @@ typedef void plan_step(const struct config *c, const struct node *n, const struc
 /* First of all: the static pod of the boot before goes. */
 plan_step plan_old_pod;
 
+/*
+ * The generated drop-ins of the kubelet's units, before all that may take long: READY=1 comes at
+ * ReadyTimeoutSec= whatever still runs, and the kubelet starts with what systemd has loaded by
+ * then. VERB_ENSURE_KUBELET may come late: these drop-ins run kubelet-ensure as well.
+ */
+plan_step plan_units;
+
 #define QUIET_USEC (15 * USEC_PER_SEC)
 #define YOUNG_USEC (10 * USEC_PER_SEC)
 
