@@ -29,6 +29,7 @@
 #include "../src/model/paths.h"
 #include "../src/os/manager.h"
 #include "../src/os/memory-file.h"
+#include "forbid-call.h"
 #include "kubelet-root.h"
 #include "skip.h"
 
@@ -1463,6 +1464,9 @@ static void a_program_that_hangs_fails_or_says_nothing_is_no_answer(_unused_ voi
 		{ "#!/bin/sh\nsleep 60\n", -ETIMEDOUT, "" },
 		{ "#!/bin/sh\nsleep 60 &\nwait\n", -ETIMEDOUT, "" },
 		{ "#!/bin/sh\ntrap '' TERM INT\nwhile :; do :; done\n", -ETIMEDOUT, "" },
+		{ "#!/bin/sh\necho Kubernetes v1.30.4\nexec >&-\nsleep 0.1\n", 0,
+		  "Kubernetes v1.30.4\n" },
+		{ "#!/bin/sh\nexec >&-\nsleep 60\n", -ETIMEDOUT, "" },
 		{ "#!/nonexistent\n", -EIO, "" },
 	};
 	_cleanup_(root_done) struct root root = {};
@@ -1482,6 +1486,32 @@ static void a_program_that_hangs_fails_or_says_nothing_is_no_answer(_unused_ voi
 		if (cases[i].r == 0)
 			assert_string_equal(output, cases[i].output);
 	}
+}
+
+/* As in rdma-provision-kubelet.service of systemd 239, whose @system-service lacks the call. */
+static void a_program_is_run_where_pidfd_open_is_forbidden(_unused_ void **state)
+{
+	_cleanup_(root_done) struct root root = {};
+	char path[PATH_MAX], output[64];
+	int status;
+	pid_t pid;
+
+	root_open_on_disk(&root);
+	put_program(&root, "program", "#!/bin/sh\necho Kubernetes v1.30.4\n");
+	full_path(&root, "program", path);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (!forbid_call(SYS_pidfd_open, EPERM))
+			_exit(77);
+		_exit(-program_output(path, "--version", 20 * USEC_PER_SEC, output,
+				      sizeof(output)));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip_without("a seccomp filter");
+	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 static void what_a_program_starts_ends_with_it(_unused_ void **state)
@@ -1605,6 +1635,7 @@ int main(void)
 		cmocka_unit_test(a_full_disk_leaves_the_old_file_whole),
 		cmocka_unit_test(the_label_is_kept),
 		cmocka_unit_test(a_program_that_hangs_fails_or_says_nothing_is_no_answer),
+		cmocka_unit_test(a_program_is_run_where_pidfd_open_is_forbidden),
 		cmocka_unit_test(what_a_program_starts_ends_with_it),
 		cmocka_unit_test(a_flood_of_output_is_cut),
 		cmocka_unit_test(versions_are_read_from_what_is_printed),

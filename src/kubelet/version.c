@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define RUN_USEC (3 * USEC_PER_SEC) /* kubelet-ensure has 5 s for all it does */
@@ -89,13 +88,7 @@ int version_observe(const struct fs *fs, const char *binary, bool may_run, struc
 	return 0;
 }
 
-/* pidfd_open(2) is of Linux 5.3; the oldest supported C libraries have no function for it. */
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-
-#define KILL_WAIT_MSEC 1000 /* a program that is stuck in the kernel is left to it */
-
+/* Gives the program the pipe twice: it stays open where the program closes its output. */
 static void run(const char *path, const char *argument, int out)
 {
 	char *const argv[] = { (char *)path, (char *)argument, NULL };
@@ -111,7 +104,7 @@ static void run(const char *path, const char *argument, int out)
 		setrlimit(RLIMIT_DATA, &limit);
 	}
 	if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
-	    dup2(null, STDERR_FILENO) >= 0)
+	    dup2(null, STDERR_FILENO) >= 0 && dup(out) >= 0)
 		execve(path, argv, environment);
 	_exit(127);
 }
@@ -123,44 +116,34 @@ static int left_msec(uint64_t deadline)
 	return now >= deadline ? 0 : (int)((deadline - now + USEC_PER_MSEC - 1) / USEC_PER_MSEC);
 }
 
-/* Reads until the program closes @in or ends. Bytes that do not fit in @ret are dropped. */
-static int read_output(int in, int process, uint64_t deadline, char *ret, size_t size)
+/* Reads until nobody has the other end of @in. Bytes that do not fit in @ret are dropped. */
+static int read_output(int in, uint64_t deadline, char *ret, size_t size)
 {
+	struct pollfd fd = { .fd = in, .events = POLLIN };
+	ssize_t got = -1;
 	size_t n = 0;
 
-	for (;;) {
-		struct pollfd fds[] = { { .fd = in, .events = POLLIN },
-					{ .fd = process, .events = POLLIN } };
+	while (got != 0) {
 		char buf[512];
-		ssize_t got;
-		int r = poll(fds, ELEMENTSOF(fds), left_msec(deadline));
+		int r = poll(&fd, 1, left_msec(deadline));
 
-		if (r < 0 && errno != EINTR)
-			return -errno;
 		if (r == 0)
 			return -ETIMEDOUT;
-		if (r < 0)
-			continue;
-		if (fds[0].revents) {
-			got = read(in, buf, sizeof(buf));
-			if (got < 0 && errno != EINTR)
-				return -errno;
-			for (ssize_t i = 0; i < got && n < size - 1; i++)
-				ret[n++] = buf[i];
-			ret[n] = '\0';
-			if (got == 0)
-				in = -1; /* only its end is waited for */
-		} else if (fds[1].revents) {
-			return 0;
-		}
+		got = r < 0 ? r : read(in, buf, sizeof(buf));
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		for (ssize_t i = 0; i < got && n < size - 1; i++)
+			ret[n++] = buf[i];
+		ret[n] = '\0';
 	}
+	return 0;
 }
 
 int program_output(const char *path, const char *argument, uint64_t timeout_usec, char *ret,
 		   size_t size)
 {
 	const uint64_t deadline = now_usec() + timeout_usec;
-	_cleanup_(closep) int in = -EBADF, out = -EBADF, process = -EBADF;
+	_cleanup_(closep) int in = -EBADF, out = -EBADF;
 	int ends[2], status = 0, r;
 	pid_t pid;
 
@@ -178,14 +161,9 @@ int program_output(const char *path, const char *argument, uint64_t timeout_usec
 	setpgid(pid, pid); /* both processes call it: either may be first */
 	close(TAKE_FD(out));
 
-	process = (int)syscall(SYS_pidfd_open, pid, 0);
-	r = process < 0 ? -errno : read_output(in, process, deadline, ret, size);
+	r = read_output(in, deadline, ret, size);
 	if (r < 0) {
 		kill(-pid, SIGKILL);
-		if (process >= 0)
-			poll(&(struct pollfd){ .fd = process, .events = POLLIN }, 1,
-			     KILL_WAIT_MSEC);
-		waitpid(pid, &status, WNOHANG);
 		return r;
 	}
 	if (waitpid(pid, &status, 0) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * No openat2: the process as in a container whose seccomp filter is older than openat2(2).
+ * Forbid a call: the process as below a seccomp filter that is older than the system call.
  */
 #pragma once
 
@@ -10,16 +10,19 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
 #ifndef SYS_openat2
 #define SYS_openat2 437
 #endif
 
 /* From here on the call fails with @error. False: no filter can be set here. */
-static inline bool forbid_openat2(int error)
+static inline bool forbid_call(uint32_t call, int error)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
