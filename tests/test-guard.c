@@ -107,10 +107,10 @@ static void each_use_allows_its_changes(void **state _unused_)
 		  ALL },
 		{ "a change that is put off was from keep",
 		  { .use = DEVICE_ADDRESSED, .put_off_by = &other },
-		  "num-vfs rebind mtu dcb roce routes" },
+		  "num-vfs mtu dcb roce routes" },
 		{ "a change from exclusive that was made",
 		  { .use = DEVICE_ADDRESSED, .was_exclusive = true },
-		  "num-vfs rebind mtu dcb roce routes" },
+		  "num-vfs mtu dcb roce routes" },
 
 		{ "a VF in use", { .use = DEVICE_VF_USED, .is_vf = true }, "roce" },
 		{ "a VF in use, exclusive",
