@@ -836,7 +836,26 @@ static void an_older_answer_is_read_as_it_was_meant(_unused_ void **state)
 	assert_false(n.has_socks);
 	assert_ptr_equal(node_addresses_of(&n, 7, &n_of), &n.addresses[2]);
 	assert_ptr_equal(node_addresses_of(&n, 3, &n_of), &n.addresses[0]);
-	assert_int_equal(n.addresses[0].local[3], 9); /* first in the file as well */
+	assert_int_equal(n.addresses[0].local[3], 8);
+}
+
+static void the_place_of_an_entry_is_said_in_it(_unused_ void **state)
+{
+	static const char text[] =
+		"{\"addresses\": [{\"ifindex\": 3, \"address\": \"10.0.0.8/24\", \"order\": 10},"
+		" {\"ifindex\": 3, \"address\": \"10.0.0.9/24\", \"order\": 9}],"
+		/* links refer to their places, so they stay */
+		" \"netnses\": [{\"inode\": 9, \"name\": \"b\"}, {\"inode\": 8, \"name\": \"a\"}]}";
+	static const char malformed[] = "{\"addresses\": [{\"address\": \"b\", \"order\": 1},"
+					" {\"address\": \"10.0.0.9/24\", \"order\": 0}]}";
+	_cleanup_(node_done) struct node n = {}, none = {};
+	char problem[128] = "";
+
+	assert_int_equal(snapshot_read(text, &n, problem, sizeof(problem)), 0);
+	assert_int_equal(n.addresses[0].local[3], 9);
+	assert_string_equal(n.netnses[0].name, "b");
+	assert_int_equal(snapshot_read(malformed, &none, problem, sizeof(problem)), -EINVAL);
+	assert_non_null(strstr(problem, "addresses: entry 0: address"));
 }
 
 int main(void)
@@ -860,6 +879,7 @@ int main(void)
 		cmocka_unit_test(answers_of_the_network_come_back),
 		cmocka_unit_test(the_way_of_each_packet_comes_back),
 		cmocka_unit_test(an_older_answer_is_read_as_it_was_meant),
+		cmocka_unit_test(the_place_of_an_entry_is_said_in_it),
 		cmocka_unit_test(malformed_answers_name_the_place),
 	};
 

@@ -445,6 +445,88 @@ static void distribute(const struct extras *a, struct node *n)
 	}
 }
 
+/* --- the order of what is in a list --- */
+
+#define ORDER "order" /* key of an entry: its place in the list */
+#define SHOWN "text"  /* of an entry, while it is sorted; no list has such a key */
+
+static int number_entries(json_t *root)
+{
+	const char *key;
+	json_t *list, *entry;
+	size_t i;
+
+	json_object_foreach(root, key, list) {
+		json_array_foreach(list, i, entry) {
+			if (document_add_number(entry, ORDER, (int64_t)i) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+	const int64_t i = document_get_number(x, ORDER), k = document_get_number(y, ORDER);
+
+	return i != k ? (i > k) - (i < k)
+		      : strverscmp(document_get_text(x, SHOWN), document_get_text(y, SHOWN));
+}
+
+static int note_text(json_t *entry)
+{
+	_cleanup_(freep) char *text = json_dumps(entry, JSON_COMPACT | JSON_SORT_KEYS);
+
+	return json_object_set_new(entry, SHOWN, json_string(text));
+}
+
+/* A list without places, as people write it and older captures have it, has one order as well. */
+static json_t *sort_list(json_t *list)
+{
+	const size_t n = json_array_size(list);
+	_cleanup_(freep) json_t **entries = calloc(n + 1, sizeof(*entries));
+	json_auto_t *sorted = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *entry = json_array_get(list, i);
+
+		if (!json_is_object(entry)) /* malformed: its place is that of the file */
+			return json_incref(list);
+		if (!entries || (!json_object_get(entry, ORDER) && note_text(entry) < 0))
+			return NULL;
+		entries[i] = entry;
+	}
+	SORT(entries, n, compare_entries);
+	for (size_t i = 0; i < n; i++)
+		if (json_array_append(sorted, entries[i]) < 0)
+			return NULL;
+	return TAKE(sorted);
+}
+
+/* Other lists are sorted when read; links refer to their namespace by its place in its list. */
+static bool is_to_be_sorted(const char *key, const json_t *list)
+{
+	return !ANY(n, node_rows, ELEMENTSOF(node_rows),
+		    streq(n->key, key) && n->of && n->of->compare) &&
+	       (json_is_array(list) &&
+		(!streq(key, "netnses") || json_object_get(json_array_get(list, 0), ORDER)));
+}
+
+static json_t *sort_lists(json_t *root)
+{
+	json_auto_t *sorted = json_object(); /* json_copy() hides that it had no memory */
+	const char *key;
+	json_t *list;
+
+	json_object_foreach(root, key, list) {
+		list = is_to_be_sorted(key, list) ? sort_list(list) : json_incref(list);
+		if (json_object_set_new(sorted, key, list) < 0)
+			return NULL;
+	}
+	return TAKE(sorted);
+}
+
 int snapshot_write(const struct node *n, char **ret)
 {
 	static const char *const net[] = { "addresses", "routes", "rules", "destinations" };
@@ -457,7 +539,7 @@ int snapshot_write(const struct node *n, char **ret)
 	/* A part would pass for the whole; its files are in the capture. */
 	for (size_t i = 0; i < ELEMENTSOF(net) && n->lacks_net; i++)
 		json_object_del(root, net[i]);
-	if (!rest || !root || json_object_update(root, rest) < 0 ||
+	if (!rest || !root || json_object_update(root, rest) < 0 || number_entries(root) < 0 ||
 	    document_add_number(root, "schema", 1) < 0)
 		return -ENOMEM;
 	*ret = json_dumps(root, JSON_INDENT(1));
@@ -493,7 +575,7 @@ static void complete_vrfs(struct node *n)
 int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 {
 	_cleanup_(extras_done) struct extras a = {};
-	json_auto_t *root = NULL;
+	json_auto_t *root = NULL, *sorted = NULL;
 	char place[FIELDS_PLACE_LEN];
 	json_error_t error;
 	int r = document_parse(text, strlen(text), JSON_REJECT_DUPLICATES, &root, &error);
@@ -506,7 +588,12 @@ int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 		return -EINVAL;
 	}
 
-	r = fields_parse(&node_fields, root, n, place);
+	sorted = sort_lists(root);
+	if (!sorted)
+		return -ENOMEM;
+	r = fields_parse(&node_fields, sorted, n, place);
+	if (r == -EINVAL) /* the place is that of the file */
+		r = fields_parse(&node_fields, root, n, place);
 	if (r >= 0)
 		r = fields_parse(&extras_fields, root, &a, place);
 	if (r == -EINVAL)

@@ -5,6 +5,9 @@
  * Is only what files cannot hold; everything else of a capture is the files themselves. The format
  * is JSON that a person can write by hand: see tests/nodes/README.md. Sources of the numbers:
  * rtnetlink(7) for flags, protocol, scope and type.
+ *
+ * The order of a list in the file means nothing: each entry says its place as "order". Entries
+ * without one come in the order of their text, in which numbers count as numbers.
  */
 #pragma once
 
