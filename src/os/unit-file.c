@@ -100,8 +100,8 @@ static bool is_newer(const struct fs *fs, const char *path)
 {
 	struct stat reloaded, st;
 
-	return !is_prefix(path, GENERATOR) && fs_stat(fs, GENERATOR, &reloaded) >= 0 &&
-	       fs_stat(fs, path, &st) >= 0 &&
+	return !is_prefix(path, GENERATOR) && fs_stat(fs, path, &st) >= 0 &&
+	       fs_stat(fs, GENERATOR, &reloaded) >= 0 &&
 	       (st.st_ctim.tv_sec != reloaded.st_ctim.tv_sec
 			? st.st_ctim.tv_sec > reloaded.st_ctim.tv_sec
 			: st.st_ctim.tv_nsec > reloaded.st_ctim.tv_nsec);
