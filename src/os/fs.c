@@ -289,16 +289,27 @@ static void note_read(const struct fs *fs, const char *path, ssize_t r)
 		fs_note_unread(fs, path, (int)r);
 }
 
-static int open_path(const struct fs *fs, const char *path, int flags)
+/* Where the kernel itself finds @path below @ret_at; NULL: its links must stay in the root. */
+static const char *path_at(const struct fs *fs, const char *path, int *ret_at)
 {
 	const size_t length = fs->inside ? strlen(fs->inside) : 0;
-	const mode_t mode = flags & O_CREAT ? 0600 : 0;
-	int fd = -1;
 
-	if (length > 0 && is_prefix(path, fs->inside) && path[length] == '/')
-		fd = openat(fs->inside_fd, path + length + 1, flags, mode);
-	else if (fs->is_live)
-		fd = openat(fs->root, path, flags, mode);
+	if (length > 0 && is_prefix(path, fs->inside) && path[length] == '/') {
+		*ret_at = fs->inside_fd;
+		return path + length + 1;
+	}
+	*ret_at = fs->root;
+	return fs->is_live && *path != '/' ? path : NULL;
+}
+
+static int open_path(const struct fs *fs, const char *path, int flags)
+{
+	const mode_t mode = flags & O_CREAT ? 0600 : 0;
+	int at, fd = -1;
+	const char *name = path_at(fs, path, &at);
+
+	if (name)
+		fd = openat(at, name, flags, mode);
 	else {
 		fd = open_in_root(fs->root, path, flags, mode);
 		if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* of an old seccomp filter */
@@ -372,11 +383,12 @@ static int open_regular(const struct fs *fs, const char *path, int flags)
 	return r < 0 ? r : TAKE_FD(fd);
 }
 
-ssize_t fs_read_up_to(int fd, char *buf, size_t size)
+/* Reads to the end, with @is_line also to a newline, or until @buf is full. */
+static ssize_t read_up_to(int fd, char *buf, size_t size, bool is_line)
 {
 	size_t n = 0;
 
-	while (n < size) {
+	while (n < size && !(is_line && n > 0 && buf[n - 1] == '\n')) {
 		ssize_t got = read(fd, buf + n, size - n);
 
 		if (got < 0 && errno == EINTR)
@@ -391,10 +403,15 @@ ssize_t fs_read_up_to(int fd, char *buf, size_t size)
 	return (ssize_t)n;
 }
 
+ssize_t fs_read_up_to(int fd, char *buf, size_t size)
+{
+	return read_up_to(fd, buf, size, false);
+}
+
 int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
 {
 	_cleanup_(closep) int fd = open_regular(fs, path, O_RDONLY);
-	ssize_t n = fd < 0 ? fd : fs_read_up_to(fd, buf, size);
+	ssize_t n = fd < 0 ? fd : read_up_to(fd, buf, size, true);
 
 	note_read(fs, path, n);
 	if (n > 0) /* tar fills a file of sysfs up with NULs, to the size that stat(2) says */
@@ -511,15 +528,21 @@ int fs_read_uevent(const struct fs *fs, const char *folder, const char *key, cha
 
 int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size)
 {
-	_cleanup_(closep) int fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
+	_cleanup_(closep) int fd = -EBADF;
 	char target[PATH_MAX];
-	ssize_t n;
+	int at;
+	const char *name = path_at(fs, path, &at);
+	ssize_t n = name ? readlinkat(at, name, target, sizeof(target)) : -1;
 
-	if (fd < 0)
-		return fd;
-
-	n = readlinkat(fd, "", target, sizeof(target));
-	note_read(fs, path, n < 0 ? -errno : n);
+	if (name && n < 0 && (errno == EINVAL || errno == ENOENT))
+		return -ENOENT;
+	if (n < 0) { /* an error of the link, or of the way to it: below the link itself */
+		fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
+		if (fd < 0)
+			return fd;
+		n = readlinkat(fd, "", target, sizeof(target));
+		note_read(fs, path, n < 0 ? -errno : n);
+	}
 	if (n < 0) /* ENOENT as well when it is no link */
 		return errno == ENOENT ? fs_read_uevent(fs, path, "PCI_SLOT_NAME=", buf, size)
 				       : -errno;
@@ -533,8 +556,15 @@ int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size)
 
 int fs_stat(const struct fs *fs, const char *path, struct stat *ret)
 {
-	_cleanup_(closep) int fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
+	_cleanup_(closep) int fd = -EBADF;
+	int at;
+	const char *name = path_at(fs, path, &at);
 
+	if (name && fstatat(at, name, ret, AT_SYMLINK_NOFOLLOW) >= 0)
+		return 0;
+	if (name && errno == ENOENT)
+		return -ENOENT;
+	fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
 	return fd < 0 ? fd : fstat(fd, ret) < 0 ? -errno : 0;
 }
 
