@@ -77,7 +77,7 @@ static int add_drop_ins(const struct fs *fs, const char *const *in, struct unit_
 	int r = conf_files_list(fs, in, "*.conf", &files);
 
 	for (size_t i = 0; i < MIN(files.n_items, MAX_FILES) && r >= 0; i++)
-		if (!files.items[i].is_masked)
+		if (!conf_file_is_masked(fs, files.items[i].path))
 			r = add_path(l, files.items[i].path);
 	return MIN(r, 0);
 }
@@ -113,8 +113,10 @@ int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret
 	char path[160], name[160], paths[MAX_NAMES * ELEMENTSOF(folders)][160];
 	const char *in[ELEMENTSOF(paths) + 1] = {};
 	size_t n = 0;
-	int r = 0;
+	int r;
 
+	if (find_main(fs, unit, path, sizeof(path)) <= 0)
+		return GIVE(0, l, ret);
 	for (COPY(name, unit);; widen(name, n + ELEMENTSOF(folders) == ELEMENTSOF(paths))) {
 		for (size_t i = 0; i < ELEMENTSOF(folders); i++, n++) {
 			PRINT(paths[n], "%s/%s.d", folders[i], name);
@@ -124,11 +126,9 @@ int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret
 		if (!strchr(name, '.'))
 			break;
 	}
-	if (find_main(fs, unit, path, sizeof(path)) > 0) {
-		r = add_path(&l, path);
-		if (r >= 0)
-			r = add_drop_ins(fs, in, &l);
-	}
+	r = add_path(&l, path);
+	if (r >= 0)
+		r = add_drop_ins(fs, in, &l);
 	FOREACH(item, l.items, l.n)
 		l.is_newer |= is_newer(fs, *item);
 	return GIVE(r, l, ret);
