@@ -19,10 +19,11 @@ static bool look_at_addresses(const struct node *n, const struct memory *memory,
 	char text[INET6_ADDRSTRLEN + 8], metric[16], scope[5];
 	const struct ledger_entry *e;
 	bool is_whole = true;
+	size_t n_of;
+	const struct address *of = node_addresses_of(n, ifindex, &n_of);
 
-	FOREACH(a, n->addresses, n->n_addresses) {
-		if (a->ifindex != ifindex || !(a->flags & IFA_F_PERMANENT) ||
-		    ip_is_link_local(a->family, a->local))
+	FOREACH(a, of, n_of) {
+		if (!(a->flags & IFA_F_PERMANENT) || ip_is_link_local(a->family, a->local))
 			continue;
 		ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
 		PRINT(metric, "%" PRIu32, a->metric);
