@@ -40,6 +40,8 @@ static void keys_of_others_stay(void **state)
 	struct output_record nfd = { OUTPUT_NFD, "/run/nfd" };
 	const struct output_records files = { &nfd, 1 }, none = {};
 	struct manifest_record back = {}, nothing = {};
+	const struct memory_table tables[] = { { &manifest_record_fields, &back },
+					       { &output_records_fields, &l } };
 
 	assert_int_equal(memory_write(&t->fs, MEMORY_NODE, &output_records_fields, &none), 0);
 	assert_false(fs_exists(&t->fs, MEMORY_NODE_PATH));
@@ -48,7 +50,8 @@ static void keys_of_others_stay(void **state)
 	assert_int_equal(memory_read(&t->fs, MEMORY_NODE, &manifest_record_fields, &back), 0);
 	assert_string_equal(back.path, pod.path);
 	assert_int_equal(memory_write(&t->fs, MEMORY_NODE, &manifest_record_fields, &nothing), 0);
-	assert_int_equal(memory_read(&t->fs, MEMORY_NODE, &output_records_fields, &l), 0);
+	back = nothing;
+	assert_int_equal(memory_read_tables(&t->fs, MEMORY_NODE, tables, ELEMENTSOF(tables)), 0);
 	assert_int_equal(l.n_entries, 1);
 	assert_int_equal(memory_write(&t->fs, MEMORY_NODE, &output_records_fields, &none), 0);
 	assert_false(fs_exists(&t->fs, MEMORY_NODE_PATH));
@@ -66,6 +69,10 @@ static void what_is_damaged_is_replaced_and_what_cannot_be_read_is_not(void **st
 	assert_int_equal(memory_write(&t->fs, MEMORY_NODE, &manifest_record_fields, &pod), 0);
 	assert_int_equal(memory_read(&t->fs, MEMORY_NODE, &manifest_record_fields, &back), 0);
 	assert_string_equal(back.path, pod.path);
+
+	tree_file(t, MEMORY_NODE_PATH, "{\"m\\u0061nifest\": \"/a\"}"); /* JSON for "manifest" */
+	assert_int_equal(memory_read(&t->fs, MEMORY_NODE, &manifest_record_fields, &back), 0);
+	assert_string_equal(back.path, "/a");
 
 	fs_remove(&t->fs, MEMORY_NODE_PATH);
 	tree_file(t, MEMORY_NODE_PATH "/in-a-folder", "");

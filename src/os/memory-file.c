@@ -8,8 +8,18 @@
 static const char *const paths[] = { MEMORY_BOOT_PATH, MEMORY_NODE_PATH, KUBELET_RECORD_PATH };
 static const unsigned modes[] = { 0644, 0644, 0600 };
 
-/* Reads a file; where there is none, @ret is an object without keys. Return: 0 or -errno. */
-static int load(const struct fs *fs, enum memory_lifetime l, bool is_told, json_t **ret)
+/* A text without any key of a table need not be parsed for it. A key may have escapes. */
+static bool may_have(const char *text, const struct fields *s)
+{
+	return strstr(text, "\\u") || ANY(row, s->rows, s->n_rows, strstr(text, row->key));
+}
+
+/*
+ * Reads a file; @ret is an object without keys where there is none, nor one of the keys of @only,
+ * unless that is NULL. Return: 0 or -errno.
+ */
+static int load(const struct fs *fs, enum memory_lifetime l, bool is_told,
+		const struct fields *only, json_t **ret)
 {
 	_cleanup_(freep) char *text = NULL;
 	json_auto_t *object = NULL;
@@ -18,7 +28,8 @@ static int load(const struct fs *fs, enum memory_lifetime l, bool is_told, json_
 
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (text && document_parse(text, size, JSON_REJECT_DUPLICATES, &object, NULL) == -ENOMEM)
+	if (text && (!only || may_have(text, only)) &&
+	    document_parse(text, size, JSON_REJECT_DUPLICATES, &object, NULL) == -ENOMEM)
 		return -ENOMEM;
 	if (!json_is_object(object)) {
 		if (text && is_told)
@@ -36,7 +47,7 @@ static int read_tables(const struct fs *fs, enum memory_lifetime l, bool is_told
 		       const struct memory_table *tables, size_t n)
 {
 	json_auto_t *object = NULL;
-	int r = load(fs, l, is_told, &object);
+	int r = load(fs, l, is_told, is_told ? NULL : tables->fields, &object);
 
 	for (size_t i = 0; i < n && r >= 0; i++) {
 		r = fields_parse(tables[i].fields, object, tables[i].ret, NULL);
@@ -81,7 +92,7 @@ int memory_write(const struct fs *fs, enum memory_lifetime l, const struct field
 		if (fd < 0)
 			return fd;
 	}
-	r = load(fs, l, false, &object);
+	r = load(fs, l, false, NULL, &object);
 	if (r < 0)
 		return r;
 	if (fields_update(object, s, from) < 0)
