@@ -20,7 +20,8 @@ static void assert_list(struct tree *t, const char *pattern, const char *want)
 	assert_int_equal(conf_files_list(&t->fs, folders, pattern, &f), 0);
 	for (size_t i = 0; i < f.n_items; i++) {
 		assert_string_equal(f.items[i].name, strrchr(f.items[i].path, '/') + 1);
-		sprintf(text + strlen(text), f.items[i].is_masked ? "(%s) " : "%s ",
+		sprintf(text + strlen(text),
+			conf_file_is_masked(&t->fs, f.items[i].path) ? "(%s) " : "%s ",
 			f.items[i].path);
 	}
 	assert_string_equal(text, want);

@@ -274,7 +274,7 @@ static int read_folders(const struct fs *fs, const char *const *folders, struct 
 		log_warning_errno(files.error, "/%s: what it says about modules is not known",
 				  files.unread);
 	for (size_t i = 0; i < files.n_items && r >= 0; i++)
-		if (!files.items[i].is_masked)
+		if (!conf_file_is_masked(fs, files.items[i].path))
 			r = read_file(fs, files.items[i].path, s);
 	return r;
 }

@@ -92,9 +92,6 @@ int conf_files_list(const struct fs *fs, const char *const *folders, const char 
 		if (add_folder(fs, folders[i], i, pattern, &f) < 0)
 			return -ENOMEM;
 	sort(&f);
-	for (size_t i = 0; i < f.n_items; i++)
-		f.items[i].is_masked = conf_file_is_masked(fs, f.items[i].path);
-
 	*ret = TAKE_STRUCT(f);
 	return 0;
 }

@@ -21,7 +21,6 @@ struct conf_file {
 	char *path;       /* owned; below the root */
 	const char *name; /* in path */
 	size_t rank;      /* of its folder, from 0 */
-	bool is_masked;   /* a link to /dev/null: not to be read */
 };
 
 struct conf_files {
@@ -43,5 +42,6 @@ void conf_files_done(struct conf_files *f);
 int conf_files_list(const struct fs *fs, const char *const *folders, const char *pattern,
 		    struct conf_files *ret);
 
-/* Is it a link to /dev/null? By the link's text: a captured tree has no devices. */
+/* Is it a link to /dev/null, and not to be read? By the link's text: a captured tree has no
+ * devices. */
 bool conf_file_is_masked(const struct fs *fs, const char *path);

@@ -234,7 +234,7 @@ static void add_owners(const struct fs *fs, const char *const *folders, const ch
 		char paths[ELEMENTSOF(owner_files->folders)][FS_PATH_LEN];
 		const char *inside[ELEMENTSOF(paths)] = {};
 
-		if (f->is_masked || add_owner(fs, f->path, key, n) || is_below)
+		if (add_owner(fs, f->path, key, n) || is_below)
 			continue;
 		for (size_t k = f->rank; folders[k]; k++)
 			if (k == f->rank || fnmatch("*.d", f->name, 0) == 0)
