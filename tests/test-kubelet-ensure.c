@@ -612,6 +612,40 @@ static void the_static_policy_stays_while_its_state_does(_unused_ void **state)
 	assert_is(&root, FILE_PATH, HEAD RESERVE);
 }
 
+/* The core has other CPUs in a later boot: a machine with fewer CPUs, or without threads. */
+static void a_reservation_of_ours_follows_the_cpus_in_one_run(_unused_ void **state)
+{
+	static const struct {
+		const char *online, *core, *out;
+	} rows[] = {
+		{ "0-3\n", "0,2\n",
+		  HEAD "reservedSystemCPUs: \"0,2\"\ncpuManagerPolicy: static\n" },
+		{ "0-3\n", "0\n", HEAD "reservedSystemCPUs: \"0\"\ncpuManagerPolicy: static\n" },
+		{ "4-7\n", "0,4\n", HEAD }, /* no kernel says so, but a container's files */
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_result res;
+
+		print_message("  %s", rows[i].online);
+		root_open(&root);
+		put_cpus(&root);
+		put_text(&root, FILE_PATH, HEAD);
+		assert_int_equal(ensure_static(&root, &res), 0);
+		put_text(&root, STATE, NEW_STATE);
+		put_text(&root, "sys/devices/system/cpu/online", rows[i].online);
+		put_text(&root, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
+			 rows[i].core);
+		for (int again = 0; again < 2; again++) {
+			assert_int_equal(ensure_static(&root, &res), 0);
+			assert_is(&root, FILE_PATH, rows[i].out);
+			assert_string_equal(res.decision.would_exit, "");
+			assert_int_equal(fs_exists(&root.fs, STATE), 0);
+		}
+	}
+}
+
 #define BESIDES         "# Made by rdma-provision as its [Kubelet] section says; edits are lost.\n" HEAD
 #define WORD(p)         KEY ": " p "\n"
 #define WITH_DIR        UNIT_TEXT "--config=/" FILE_PATH " --config-dir=/etc/d\n"
@@ -1615,6 +1649,7 @@ int main(void)
 		cmocka_unit_test(both_settings_of_one_file_go_back),
 		cmocka_unit_test(odd_values_go_back_in_quotes),
 		cmocka_unit_test(the_static_policy_stays_while_its_state_does),
+		cmocka_unit_test(a_reservation_of_ours_follows_the_cpus_in_one_run),
 		cmocka_unit_test(too_many_numa_nodes_take_our_own_policy_back),
 		cmocka_unit_test(too_many_numa_nodes_leave_other_settings_of_ours),
 		cmocka_unit_test(what_is_ours_gives_way),

@@ -429,7 +429,7 @@ static const struct cpu_case cpu_cases[] = {
 	  .outcome = REFUSED,
 	  .reason = REASON_KUBELET_CPU_RESERVATION,
 	  .reserve = "",
-	  .detail = "which CPUs share core 0 is not known" },
+	  .detail = "the CPUs of core 0 are not known, or not online" },
 	{ "nothing is, and there is one core",
 	  { CORE, .n_online = 2 },
 	  .outcome = REFUSED,

@@ -315,7 +315,7 @@ int cpus_observe(const struct fs *fs, const struct sources *sources, const struc
 		 const char *root_dir, bool is_strict, bool has_pods, struct kubelet_cpus *ret)
 {
 	struct kubelet_cpus cpus = { .is_unclear = ret->is_unclear };
-	struct cpuset online = {}, reserved = {};
+	struct cpuset online = {}, reserved = {}, core = {};
 	char list[MAX_LIST];
 	int n, r;
 
@@ -325,8 +325,9 @@ int cpus_observe(const struct fs *fs, const struct sources *sources, const struc
 	}
 	if (fs_read(fs, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
 		    cpus.first_core, sizeof(cpus.first_core)) >= 0) {
-		n = cpus_count(cpus.first_core, MAX_CPUS);
-		cpus.n_first_core = n < 0 ? 0 : (uint32_t)n;
+		/* In a container lxcfs may make the first file up, and not this one. */
+		n = add_list(&core, cpus.first_core, MAX_CPUS);
+		cpus.n_first_core = n < 0 || !is_subset(&core, &online) ? 0 : (uint32_t)n;
 	}
 	observe_reserved(sources, flags, &online, &reserved, &cpus);
 

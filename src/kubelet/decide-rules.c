@@ -335,7 +335,7 @@ static const char *cpu_obstacle(const struct kubelet_cpus *c)
 		return "--kube-reserved or --system-reserved replaces what the file reserves, and "
 		       "has no cpu";
 	if (c->n_reserved == 0 && c->n_first_core == 0)
-		return "which CPUs share core 0 is not known";
+		return "the CPUs of core 0 are not known, or not online";
 	if (c->n_reserved == 0 && c->n_first_core >= c->n_online)
 		return "there is no core to spare";
 	if (c->n_reserved >= c->n_online)

@@ -184,11 +184,8 @@ static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_re
 static int remove_state(const struct fs *fs, struct kubelet_result *res)
 {
 	const char *path = res->kubelet.seen.cpus.checkpoint_path;
-	int r;
+	int r = fs_remove(fs, fs_bare(path));
 
-	if (!res->decision.is_state_removed)
-		return 0;
-	r = fs_remove(fs, fs_bare(path));
 	if (r < 0)
 		return log_error_errno(r, "%s", path);
 	log_notice("%s: removed, for it was of policy %s and the kubelet has not run in this boot",
@@ -262,7 +259,9 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 		}
 		if (first < 0) {
 			r = remove_state(run->fs, res);
-			break;
+			if (r >= 0) /* a take-back may have waited for it */
+				r = look(run, res);
+			continue;
 		}
 
 		r = take_back(run, &res->decision);
