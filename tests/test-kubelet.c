@@ -786,6 +786,16 @@ static const struct {
 	  0,
 	  "",
 	  "/" UNIT ":2: ExecStart= is not understood" },
+	{ "a variable that systemd takes away",
+	  { { UNIT, "[Service]\nUnsetEnvironment=\nUnsetEnvironment=A\nEnvironment=A=--v=2\n"
+		    "ExecStart=/usr/bin/kubelet $A\n" } },
+	  12,
+	  NONE,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
+	  "",
+	  "/" UNIT ":3: UnsetEnvironment= is not understood" },
 	{ "another specifier in the name of a file",
 	  { { UNIT, "[Service]\n\nEnvironmentFile=-%E/default/kubelet\n"
 		    "ExecStart=/usr/bin/kubelet $A\n" } },
@@ -2598,6 +2608,8 @@ static void a_command_line_that_cannot_be_read_tells_no_address(_unused_ void **
 			  "ExecStart=/bin/sh -c 'exec k3s agent --token ${TOKEN} --x s3cret "
 			  "--node-ip $$(hostname -i)' --kube-reserved=cpu=1"),
 		  false, "kubelet.service: what /bin/sh does is not known", "" },
+		{ SERVICE("ExecStart=/bin/sh -c 'exec k3s agent --flannel-iface=eth1'"), false,
+		  "kubelet.service: what /bin/sh does is not known", "" },
 		{ SERVICE("EnvironmentFile=/etc/default/kubelet\n"
 			  "ExecStart=/bin/sh -c 'kubelet $$EXTRA'"),
 		  false, "kubelet.service: what /bin/sh does is not known", "" },

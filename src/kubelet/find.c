@@ -222,7 +222,9 @@ static bool is_handing_on(struct unit *u)
 
 static bool names_address(const char *text)
 {
-	return strstr(text, "node-ip") || strstr(text, "hostname-override");
+	static const char *const flags[] = { "node-ip", "hostname-override", "flannel-iface" };
+
+	return ANY(f, flags, ELEMENTSOF(flags), strstr(text, *f));
 }
 
 /* Is a flag of the kubelet's address in the line of a shell, in a variable it may use, or in a

@@ -243,6 +243,14 @@ static int on_passed(struct unit *u, const struct place *place, const char *valu
 	return r;
 }
 
+/* Refuses to guess what is left: no kubelet is known that is started so. */
+static int on_unset(struct unit *u, const struct place *place, const char *value)
+{
+	if (*value)
+		refuse(u, place, "UnsetEnvironment");
+	return 0;
+}
+
 /* For the copy: unit_file_has_cgroup() reads it. */
 static int on_slice(struct unit *u, const struct place *place, const char *value)
 {
@@ -263,9 +271,13 @@ static int scan_unit(struct unit *u, uint16_t page)
 	static const struct {
 		const char *key;
 		int (*on_value)(struct unit *u, const struct place *place, const char *value);
-	} keys[] = { { "EnvironmentFile", on_env_file }, { UNIT_PROBLEM_KEY, on_problem },
-		     { "ExecStart", on_exec },           { "Environment", on_environment },
-		     { "PassEnvironment", on_passed },   { "Slice", on_slice } };
+	} keys[] = { { "EnvironmentFile", on_env_file },
+		     { UNIT_PROBLEM_KEY, on_problem },
+		     { "ExecStart", on_exec },
+		     { "Environment", on_environment },
+		     { "PassEnvironment", on_passed },
+		     { "UnsetEnvironment", on_unset },
+		     { "Slice", on_slice } };
 	bool is_service = false;
 	size_t at = 0;
 	int r = 1;
