@@ -83,27 +83,33 @@ static void look_done(struct value_look *l)
 
 /* The unit and its process */
 
-/* The unit: one that runs before one that is enabled before one that is there. "": none. */
-static void which_unit(const struct fs *fs, char *ret, size_t size)
+/* The unit: one that runs before one that is enabled before one that is there. "": none. Return: 0
+ * or -ENOMEM. */
+static int which_unit(const struct fs *fs, char *ret, size_t size)
 {
-	int best = 0;
+	char named[64] = "";
+	int best = 0, r = 0;
 
 	*ret = '\0';
-	for (size_t i = 0; i < N_KUBELET_UNITS && best < 3; i++) {
+	for (size_t i = 0; i <= N_KUBELET_UNITS && best < 3 && r >= 0; i++) {
+		const char *unit = i < N_KUBELET_UNITS ? kubelet_units[i] : named;
 		int worth = 1;
 
-		if (!unit_file_is_there(fs, kubelet_units[i]))
+		if (unit == named)
+			r = unit_file_find(fs, K3S_UNITS, K3S_PROGRAM, named, sizeof(named));
+		if (!*unit || !unit_file_is_there(fs, unit))
 			continue;
-		if (unit_file_has_cgroup(fs, kubelet_units[i]))
+		if (unit_file_has_cgroup(fs, unit))
 			worth = 3;
 		else if (fs_exists(fs, FS_PATH("etc/systemd/system/multi-user.target.wants/%s",
-					       kubelet_units[i])) > 0)
+					       unit)) > 0)
 			worth = 2;
 		if (worth > best) {
 			best = worth;
-			copy(ret, size, kubelet_units[i]);
+			copy(ret, size, unit);
 		}
 	}
+	return r;
 }
 
 /* MicroK8s (kubelite), k3s and MicroShift run the kubelet as a thread, RKE2 as a process. */
@@ -284,11 +290,10 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 {
 	const struct unit_kind *kind;
 	const char *program;
-	int page, r;
+	int page, r = which_unit(l->fs, k->seen.unit, sizeof(k->seen.unit));
 
-	which_unit(l->fs, k->seen.unit, sizeof(k->seen.unit));
-	if (!*k->seen.unit)
-		return 0;
+	if (r < 0 || !*k->seen.unit)
+		return r;
 	r = unit_read(l->fs, k->seen.unit, l->is_asking, &l->unit);
 	if (r < 0)
 		return r;

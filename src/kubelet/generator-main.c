@@ -3,15 +3,16 @@
  * Generator: what systemd runs at boot and at each daemon-reload, systemd.generator(7). Writes the
  * drop-ins that [Kubelet] asks for into the folder that is its first argument.
  *
- * Reads the configuration and nothing else, and never fails: without a valid one the drop-ins are
- * those of the default with the Gate= that can be read, and rdma-provision.service asks for another
- * daemon-reload when that is not what a valid one wants.
+ * Reads the configuration and the units of k3s, and never fails: without a valid one the drop-ins
+ * are those of the default with the Gate= that can be read, and rdma-provision.service asks for
+ * another daemon-reload when that is not what a valid one wants.
  */
 #include "../base/log.h"
 #include "../config/load.h"
 #include "../config/reader.h"
 #include "../config/settings.h"
 #include "../model/kubelet.h"
+#include "../os/unit-file.h"
 
 #include <sys/resource.h>
 
@@ -60,6 +61,7 @@ static int generate(const struct fs *fs, const char *folder)
 {
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(freep) char *kubelet = NULL;
+	char named[64] = "";
 	int r = load_valid(fs, NULL, &c);
 
 	if (r < 0) {
@@ -70,7 +72,9 @@ static int generate(const struct fs *fs, const char *folder)
 		r = kubelet_drop_in(&c, &kubelet);
 	for (size_t i = 0; i < N_KUBELET_UNITS && r >= 0 && kubelet; i++)
 		r = write_drop_in(fs, folder, kubelet_units[i], kubelet);
-	return r;
+	if (r >= 0 && kubelet)
+		r = unit_file_find(fs, K3S_UNITS, K3S_PROGRAM, named, sizeof(named));
+	return r >= 0 && *named ? write_drop_in(fs, folder, named, kubelet) : r;
 }
 
 /* A generator that fails is logged by systemd as well; the boot goes on all the same. */

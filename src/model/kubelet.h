@@ -164,6 +164,9 @@ struct kubelet_decision {
 /* Units that are, or have in them, a kubelet. */
 #define N_KUBELET_UNITS 14
 extern const char *const kubelet_units[N_KUBELET_UNITS]; /* the first that is there counts */
+/* The installer of k3s names its unit so with INSTALL_K3S_NAME=: install.sh of k3s-io/k3s. */
+#define K3S_UNITS   "k3s-*.service"
+#define K3S_PROGRAM "k3s"
 
 /* Where configurations are when no unit says it, as distributions lay it out. Told by content, not
  * by name. */

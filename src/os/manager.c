@@ -5,6 +5,7 @@
 #include "../model/kubelet.h"
 #include "helper.h"
 
+#include <fnmatch.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <systemd/sd-bus.h>
@@ -504,7 +505,8 @@ static int serve_unit(const char *unit, char **ret_answer)
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
 	int r;
 
-	if (!ANY(k, kubelet_units, ELEMENTSOF(kubelet_units), streq(*k, unit)))
+	if (!ANY(k, kubelet_units, ELEMENTSOF(kubelet_units), streq(*k, unit)) &&
+	    fnmatch(K3S_UNITS, unit, FNM_PATHNAME) != 0)
 		return -EPERM;
 	r = connect_manager(&bus);
 	if (r >= 0)

@@ -3,6 +3,7 @@
 
 #include "conf-files.h"
 
+#include <fnmatch.h>
 #include <sys/stat.h>
 
 #define GENERATOR "run/systemd/generator"
@@ -232,6 +233,56 @@ int unit_file_next(const char *text, size_t size, size_t *at, bool *is_service,
 		}
 	}
 	return 0;
+}
+
+/* Does the value of ExecStart= begin with this program, behind signs of systemd and quotes? */
+static bool is_start_of(const char *value, const char *program)
+{
+	const char *path = value + strspn(value, "@-:+!\"'" BLANKS);
+	const size_t n = strcspn(path, "\"'" BLANKS), n_program = strlen(program);
+
+	return n > n_program && path[n - n_program - 1] == '/' &&
+	       memcmp(path + n - n_program, program, n_program) == 0;
+}
+
+/* Return: 1, 0 or -ENOMEM. */
+static int is_starting(const struct fs *fs, const char *path, const char *program)
+{
+	_cleanup_(freep) char *text = NULL;
+	bool is_service = false, is_found = false;
+	size_t size, at = 0;
+	int r = fs_read_all(fs, path, MAX_BYTES, true, &text, &size);
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	do {
+		_cleanup_(unit_setting_done) struct unit_setting s = {};
+
+		r = unit_file_next(text, size, &at, &is_service, &s);
+		is_found |= r > 0 && streq(s.key, "ExecStart") && is_start_of(s.value, program);
+	} while (r > 0);
+	return r < 0 ? r : is_found;
+}
+
+int unit_file_find(const struct fs *fs, const char *pattern, const char *program, char *ret,
+		   size_t size)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	struct fs apart = *fs;
+	int r;
+
+	*ret = '\0';
+	apart.on_read = NULL;
+	apart.unread = NULL;
+	r = fs_list(&apart, folders[0], &names);
+	FOREACH_WHILE(name, names.names, names.n_names, r >= 0 && !*ret) {
+		if (fnmatch(pattern, *name, 0) != 0)
+			continue;
+		r = is_starting(&apart, FS_PATH("%s/%s", folders[0], *name), program);
+		if (r > 0)
+			copy(ret, size, *name);
+	}
+	return r == -ENOMEM ? r : 0;
 }
 
 /* Control groups */

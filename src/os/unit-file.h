@@ -12,6 +12,13 @@ bool unit_file_is_there(const struct fs *fs, const char *unit);
 bool unit_file_is_masked(const struct fs *fs, const char *unit);
 
 /*
+ * The name of the first unit of /etc that matches the pattern and starts this program; "": none is
+ * there. A capture gets nothing of it. Return: 0 or -ENOMEM.
+ */
+int unit_file_find(const struct fs *fs, const char *pattern, const char *program, char *ret,
+		   size_t size);
+
+/*
  * Has it a control group in system.slice, or in the slice that its files name, of the unified
  * hierarchy or systemd's own of version 1? And the PIDs in that, a line each. Return: 0, or -errno.
  */

@@ -160,6 +160,7 @@ static int draw(json_t *document, const struct kubelet *k, char **ret)
 				      : "None");
 		for (size_t i = 0; i < N_KUBELET_UNITS; i++)
 			fprintf(s.out.f, "    %s\n", kubelet_units[i]);
+		fputs("    " K3S_UNITS "\n", s.out.f);
 		for (size_t i = 0; i < N_KUBELET_FILES; i++)
 			fprintf(s.out.f, "    %s\n", kubelet_files[i]);
 		return sheet_close(&s, ret);
