@@ -1572,6 +1572,7 @@ static const struct {
 	      "    agent \\\n    '--token=x' \\\n" },
 	    { "etc/systemd/system/k3s-backup.service", "[Service]\nExecStart=/opt/xk3s\n" },
 	    { "etc/systemd/system/multi-user.target.wants/k3s-gpu.service", "" },
+	    { "etc/systemd/system/k3s-agent.service", "[Service]\nExecStart=/usr/bin/k3s agent\n" },
 	    PLAIN_UNIT },
 	  6,
 	  NONE,

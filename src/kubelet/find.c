@@ -83,27 +83,30 @@ static void look_done(struct value_look *l)
 
 /* The unit and its process */
 
+static int worth_of(const struct fs *fs, const char *unit)
+{
+	if (!unit_file_is_there(fs, unit))
+		return 0;
+	if (unit_file_has_cgroup(fs, unit))
+		return 3;
+	return fs_exists(fs, FS_PATH("etc/systemd/system/multi-user.target.wants/%s", unit)) > 0
+		       ? 2
+		       : 1;
+}
+
 /* The unit: one that runs before one that is enabled before one that is there. "": none. Return: 0
  * or -ENOMEM. */
 static int which_unit(const struct fs *fs, char *ret, size_t size)
 {
-	char named[64] = "";
-	int best = 0, r = 0;
+	_cleanup_(fs_names_done) struct fs_names named = {};
+	int best = 0, r = unit_file_find(fs, K3S_UNITS, K3S_PROGRAM, &named);
 
 	*ret = '\0';
-	for (size_t i = 0; i <= N_KUBELET_UNITS && best < 3 && r >= 0; i++) {
-		const char *unit = i < N_KUBELET_UNITS ? kubelet_units[i] : named;
-		int worth = 1;
+	for (size_t i = 0; i < N_KUBELET_UNITS + named.n_names && best < 3; i++) {
+		const char *unit =
+			i < N_KUBELET_UNITS ? kubelet_units[i] : named.names[i - N_KUBELET_UNITS];
+		const int worth = worth_of(fs, unit);
 
-		if (unit == named)
-			r = unit_file_find(fs, K3S_UNITS, K3S_PROGRAM, named, sizeof(named));
-		if (!*unit || !unit_file_is_there(fs, unit))
-			continue;
-		if (unit_file_has_cgroup(fs, unit))
-			worth = 3;
-		else if (fs_exists(fs, FS_PATH("etc/systemd/system/multi-user.target.wants/%s",
-					       unit)) > 0)
-			worth = 2;
 		if (worth > best) {
 			best = worth;
 			copy(ret, size, unit);

@@ -61,7 +61,7 @@ static int generate(const struct fs *fs, const char *folder)
 {
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(freep) char *kubelet = NULL;
-	char named[64] = "";
+	_cleanup_(fs_names_done) struct fs_names named = {};
 	int r = load_valid(fs, NULL, &c);
 
 	if (r < 0) {
@@ -73,8 +73,10 @@ static int generate(const struct fs *fs, const char *folder)
 	for (size_t i = 0; i < N_KUBELET_UNITS && r >= 0 && kubelet; i++)
 		r = write_drop_in(fs, folder, kubelet_units[i], kubelet);
 	if (r >= 0 && kubelet)
-		r = unit_file_find(fs, K3S_UNITS, K3S_PROGRAM, named, sizeof(named));
-	return r >= 0 && *named ? write_drop_in(fs, folder, named, kubelet) : r;
+		r = unit_file_find(fs, K3S_UNITS, K3S_PROGRAM, &named);
+	FOREACH_WHILE(name, named.names, named.n_names, r >= 0)
+		r = write_drop_in(fs, folder, *name, kubelet);
+	return r;
 }
 
 /* A generator that fails is logged by systemd as well; the boot goes on all the same. */

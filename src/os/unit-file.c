@@ -264,25 +264,35 @@ static int is_starting(const struct fs *fs, const char *path, const char *progra
 	return r < 0 ? r : is_found;
 }
 
-int unit_file_find(const struct fs *fs, const char *pattern, const char *program, char *ret,
-		   size_t size)
+int unit_file_find(const struct fs *fs, const char *pattern, const char *program,
+		   struct fs_names *ret)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	struct fs apart = *fs;
+	size_t n = 0;
 	int r;
 
-	*ret = '\0';
 	apart.on_read = NULL;
 	apart.unread = NULL;
 	r = fs_list(&apart, folders[0], &names);
-	FOREACH_WHILE(name, names.names, names.n_names, r >= 0 && !*ret) {
+	FOREACH_WHILE(name, names.names, names.n_names, r >= 0) {
 		if (fnmatch(pattern, *name, 0) != 0)
 			continue;
 		r = is_starting(&apart, FS_PATH("%s/%s", folders[0], *name), program);
-		if (r > 0)
-			copy(ret, size, *name);
+		if (r > 0) {
+			char *other = names.names[n];
+
+			names.names[n++] = *name;
+			*name = other;
+		}
 	}
-	return r == -ENOMEM ? r : 0;
+	if (r == -ENOMEM)
+		return r;
+
+	while (names.n_names > n)
+		free(names.names[--names.n_names]);
+	*ret = TAKE_STRUCT(names);
+	return 0;
 }
 
 /* Control groups */

@@ -12,11 +12,11 @@ bool unit_file_is_there(const struct fs *fs, const char *unit);
 bool unit_file_is_masked(const struct fs *fs, const char *unit);
 
 /*
- * The name of the first unit of /etc that matches the pattern and starts this program; "": none is
- * there. A capture gets nothing of it. Return: 0 or -ENOMEM.
+ * The names of the units of /etc that match the pattern and start this program. A capture gets
+ * nothing of it. Return: 0 or -ENOMEM.
  */
-int unit_file_find(const struct fs *fs, const char *pattern, const char *program, char *ret,
-		   size_t size);
+int unit_file_find(const struct fs *fs, const char *pattern, const char *program,
+		   struct fs_names *ret);
 
 /*
  * Has it a control group in system.slice, or in the slice that its files name, of the unified
